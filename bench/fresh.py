@@ -97,9 +97,9 @@ async def _idle(folder: Path, count: int) -> float:
     watcher = FileWatcher(probe=folder / "probe")
     async with staged(workspace, folder / "state", watcher=watcher) as stage:
         await stage.sync(seconds=LIMIT_SECONDS * 20)
-        await eventually_async(lambda: watcher.hear("stage"), seconds=LIMIT_SECONDS)
+        await eventually_async(lambda: watcher.report_events("stage"), seconds=LIMIT_SECONDS)
         await stage.sync(seconds=LIMIT_SECONDS)
         watch = Stopwatch()
         for _ in range(CALLS):
-            await stage.indexer.catch_up(0.1, is_watched=watcher.hear("stage"))
+            await stage.indexer.catch_up(0.1, is_watched=watcher.report_events("stage"))
         return watch.ms / CALLS

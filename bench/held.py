@@ -51,7 +51,7 @@ async def _unchanged(workspace: Path) -> float:
     ignore = IgnoreFile(workspace)
 
     def rules() -> ScanRules:
-        ruling = ignore.look()
+        ruling = ignore.read()
         return ScanRules(
             workspace, is_ignored=ruling.is_ignored, may_hide=ruling.may_hide, is_current=ruling.is_current
         )

@@ -39,7 +39,7 @@ def rows(bench: Bench) -> Iterator[Row]:
 
 def _scan(workspace: Path) -> float:
     roots = workspace_roots(workspace, [])
-    rules = ScanRules(workspace=workspace, is_ignored=IgnoreFile(workspace).look().is_ignored)
+    rules = ScanRules(workspace=workspace, is_ignored=IgnoreFile(workspace).read().is_ignored)
     with timed() as watch:
         scan(roots, rules)
     return watch.ms

@@ -49,7 +49,7 @@ class Breaker(Struct, frozen=True):
         """Return the seconds until a try is allowed; 0 means now."""
         return max(0.0, self.retry_at - now)
 
-    def tried(self, now: float) -> "Breaker":
+    def note_try(self, now: float) -> "Breaker":
         """Note that an allowed try starts. On an open circuit it is the probe, and other tries must wait.
 
         A probe without an outcome (its caller was cancelled) blocks for `longest_delay`, not for ever.
@@ -58,7 +58,7 @@ class Breaker(Struct, frozen=True):
             return self
         return replace(self, circuit=Circuit.HALF_OPEN, retry_at=now + self.rule.longest_delay)
 
-    def succeeded(self) -> "Breaker":
+    def note_success(self) -> "Breaker":
         """Note a success; after a probe it closes the circuit and clears the failures.
 
         On a closed circuit earlier failures count until they age out. So a part that works for a moment between
@@ -67,7 +67,7 @@ class Breaker(Struct, frozen=True):
         failures = self.failures if self.circuit is Circuit.CLOSED else ()
         return Breaker(rule=self.rule, failures=failures)
 
-    def failed(self, now: float, chance: float) -> "Breaker":
+    def note_failure(self, now: float, chance: float) -> "Breaker":
         """Note a failure; `chance` in [0, 1) adds jitter to the next try."""
         recent = (*(at for at in self.failures if now - at < self.rule.window), now)
         opens = self.circuit is not Circuit.CLOSED or len(recent) >= self.rule.failures_to_open
@@ -150,23 +150,23 @@ class Retry:
 
     def tried(self) -> None:
         """Note that an allowed try starts; on an open circuit it is the probe, and other tries must wait."""
-        self._breaker = self._breaker.tried(self._clock())
+        self._breaker = self._breaker.note_try(self._clock())
 
     def succeeded(self) -> None:
         """Note a success."""
-        self._breaker = self._breaker.succeeded()
+        self._breaker = self._breaker.note_success()
 
     def failed(self) -> float:
         """Note a failure, and return the seconds until the next try."""
         now = self._clock()
-        self._breaker = self._breaker.failed(now, self._chance())
+        self._breaker = self._breaker.note_failure(now, self._chance())
         return self._breaker.wait(now)
 
-    def hold(self, seconds: float) -> None:
+    def pause(self, seconds: float) -> None:
         """Allow no try for so long because the other side asked for it; a longer back-off stays."""
         until = max(self._breaker.retry_at, self._clock() + seconds)
         self._breaker = replace(self._breaker, retry_at=until)
 
-    def forget(self) -> None:
+    def reset(self) -> None:
         """Reset the state, because the failed part was replaced by a new one."""
         self._breaker = Breaker(rule=self.rule)

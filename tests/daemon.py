@@ -53,7 +53,7 @@ async def learn_strangers(model: Path) -> None:
     worker = LlamaWorker.of(model, idle_unload=timedelta(minutes=1), query_timeout=timedelta(minutes=1))
     async with asyncio.TaskGroup() as group:
         running = group.create_task(worker.run())
-        await UnrelatedTexts(LEARNED).learn(worker)
+        await UnrelatedTexts(LEARNED).measure(worker)
         running.cancel()
 
 

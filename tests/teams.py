@@ -143,7 +143,7 @@ async def team(folder: Path, *people: str, said: str = "") -> list[Member]:
 
 async def _begin(folder: Path, people: Sequence[str], said: str) -> None:
     members = [await Member(folder / one, bare_repository(folder), one).open() for one in people]
-    await members[0].git.found(TeamPeople("acme", {one: (f"{one}@example.org",) for one in people}), "begin")
+    await members[0].git.create_team(TeamPeople("acme", {one: (f"{one}@example.org",) for one in people}), "begin")
     for one in members:
         await one.exchange()
     if said:
@@ -157,7 +157,7 @@ def team_of(state: Path, folder: Path, person: str, **more: object) -> dict[str,
 
     async def begin() -> None:
         member = await Member(state / "teams" / "acme", bare_repository(folder), person).open()
-        await member.git.found(TeamPeople("acme", {person: (f"{person}@example.org",)}), "begin")
+        await member.git.create_team(TeamPeople("acme", {person: (f"{person}@example.org",)}), "begin")
         await member.exchange()
 
     asyncio.run(begin())

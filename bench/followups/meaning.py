@@ -52,7 +52,7 @@ async def _near_by_message(source: QaConversations, model: Path, folder: Path) -
 
 
 async def _read(source: QaConversations, database: Database) -> None:
-    for path in source.look({}, is_forced=True).due:
+    for path in source.scan({}, is_forced=True).due:
         step = source.read_on(RelativePath(path), "")
         assert step is not None
         parts = grown(None, step.lines)
@@ -61,9 +61,9 @@ async def _read(source: QaConversations, database: Database) -> None:
 
 
 async def _asked(database: Database, embedder: KeptEmbedder, strangers: UnrelatedTexts) -> Mapping[str, SimilarTurns]:
-    await strangers.learn(embedder)
+    await strangers.measure(embedder)
     spaces, slot = Spaces(database), CurrentEmbedder(lambda _state: None, strangers)
-    await slot.become(ModelPhase.READY, embedder=embedder)
+    await slot.set(ModelPhase.READY, embedder=embedder)
     space = await spaces.of(embedder)
     while pending := (await database.vectors.pending(space, BATCH)).passages:
         vectors = await embedder.embed_documents([Passage(one.text, one.title) for one in pending])

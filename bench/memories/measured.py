@@ -117,16 +117,16 @@ async def _books(path: Path, workspace: Path, corpus: MemoryCorpus) -> list[Row]
         days = RecordDays(first_seen=FirstSeen(ledger, workspace), local_day=_day, clock=time.time)
         book = MemoryCache(database=database, days=days, withdrawn=frozenset, executor=executor)
         first = Stopwatch()
-        memories = len((await book.now()).memories)
+        memories = len((await book.current()).memories)
         first_seconds = first.seconds
         # found unchanged at another time: its lines are read anew, as those of a changed one
         await database.documents.touch(_last(corpus), Known(NO_STAT, time.time_ns()))
         second = Stopwatch()
-        await book.now()
+        await book.current()
         next_ms = second.ms
         same = Stopwatch()
         for _ in range(SAME):
-            await book.now()
+            await book.current()
         same_ms = same.ms / SAME
         await ledger.close()
         await database.close()

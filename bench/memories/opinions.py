@@ -41,7 +41,7 @@ def _planned(memories: int) -> tuple[float, str]:
         watch = ProcessorWatch()
         labels = OpinionLabels(world)
         steps = plan_steps(world, labels.stated, (), run="bench")
-        doubted = labels.doubted
+        doubted = labels.contradictions
         seconds = min(seconds, watch.seconds)
     return seconds, f"{memories:,} memories, {opinions:,} opinions: {len(steps):,} steps, {len(doubted):,} doubts"
 

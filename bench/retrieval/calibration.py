@@ -208,7 +208,7 @@ async def _space(model: str) -> AsyncIterator[Space]:
     folder = cache_dir() / "evaluation" / "vectors"
     async with kept_embedder(_located(model, folder), folder) as embedder:
         unrelated = UnrelatedTexts(folder)
-        await unrelated.learn(embedder)
+        await unrelated.measure(embedder)
         yield Space(model, embedder, unrelated)
 
 

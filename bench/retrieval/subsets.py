@@ -158,7 +158,7 @@ async def subset(
 ) -> AsyncIterator[Subset]:
     """Yield an empty index in `folder` until the block ends; without an embedder it knows words alone."""
     slot = CurrentEmbedder(lambda _state: None, strangers)
-    await slot.become(ModelPhase.READY if embedder else ModelPhase.OFF, embedder=embedder)
+    await slot.set(ModelPhase.READY if embedder else ModelPhase.OFF, embedder=embedder)
     path = folder / "index.sqlite"
     database = Database(path=path, executor=executor)
     await database.open()

@@ -88,7 +88,7 @@ class AgentSync(Struct, frozen=True, kw_only=True):
         """
         reason = await self.conversations.settled(tickets)
         if not reason and goal == "embedded" and self.conversations.is_wanted:
-            lacking = await self.conversations.embedding_loop.drained(is_asking=is_asking)
+            lacking = await self.conversations.embedding_loop.wait_until_embedded(is_asking=is_asking)
             # if vectors are switched off, the reason of the notes already says so
             is_off = self.slot.state.phase is ModelPhase.OFF
             reason = "" if lacking is None or is_off else f"no vectors: {lacking}"
@@ -112,7 +112,7 @@ class AgentSync(Struct, frozen=True, kw_only=True):
         # checked after the wait: before it, the existence of an embedder may not have been known
         if by_qmd and self.slot.state.phase is ModelPhase.OFF:
             return followed
-        reason = await self.index.embedding_loop.drained(is_asking=is_asking)
+        reason = await self.index.embedding_loop.wait_until_embedded(is_asking=is_asking)
         return followed if reason is None else f"no vectors: {reason}"
 
     def _goal_of_qmd(self, is_followed: bool) -> str | None:
@@ -179,8 +179,8 @@ async def _pending_work(agents: Sequence[AgentSync]) -> ReindexReply:
     indexes = list(dict.fromkeys(agent.index for agent in agents))
     return ReindexReply(
         pendingFiles=sum(index.pending_files for index in indexes),
-        pendingEmbeddings=sum([await index.embedding_loop.owed() for index in indexes])
-        + sum([await agent.conversations.embedding_loop.owed() for agent in agents]),
+        pendingEmbeddings=sum([await index.embedding_loop.count_pending() for index in indexes])
+        + sum([await agent.conversations.embedding_loop.count_pending() for agent in agents]),
         generation=sum(index.indexer.state.generation for index in indexes),
     )
 

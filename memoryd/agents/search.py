@@ -102,7 +102,7 @@ class AgentSearch(Struct, frozen=True, kw_only=True):
         answer = await self.service.answer(self._query(text, options, visibility), has_citations=has_citations)
         # after the answer, which names its engine: an embedder that arrived during the search is named though it was
         # not used
-        provider, model = self._provider(answer.found.engine)
+        provider, model = self._provider(answer.result.engine)
         return replace(answer, provider=provider, model=model)
 
     def _query(self, text: str, options: SearchOptions, visibility: Visibility) -> Query:
@@ -120,7 +120,7 @@ class AgentSearch(Struct, frozen=True, kw_only=True):
             min_score=settings.min_score if options.min_score is None else options.min_score,
             deadline=settings.deadline_ms / 1000 if options.deadline is None else options.deadline.total_seconds(),
             filters=question.filters,
-            asked=question,
+            parsed=question,
             now=now,
             is_explained=options.is_explained,
             visibility=visibility,
@@ -149,7 +149,7 @@ def _filters(options: SearchOptions, now: datetime) -> Filters:
 
 async def is_searchable(index: WorkspaceIndex, paths: Iterable[RelativePath]) -> bool:
     """Index notes that were written just now, as a question would; return whether the index has them."""
-    is_indexed = await index.holds(frozenset(paths), INDEXED_SECONDS)
+    is_indexed = await index.wait_until_indexed(frozenset(paths), INDEXED_SECONDS)
     # a file that is still changing, or is too large for a question to wait for, is indexed when all work is done
     if not is_indexed and (index.indexer.has_rest or not await index.follow(INDEXED_SECONDS)):
         return False
@@ -166,7 +166,7 @@ async def current_book(index: WorkspaceIndex, book: MemoryCache, seconds: float)
     if is_lacking and (remaining := until - time.monotonic()) > 0:
         # the note just written may be one that questions do not wait for
         await index.follow(remaining)
-    own, deleted = (await book.now()).own, index.indexer.gone
+    own, deleted = (await book.current()).own, index.indexer.missing
     return await asyncio.to_thread(_without_files, own, deleted) if deleted else own
 
 
@@ -204,7 +204,7 @@ def conversation_arm(
         arm = NOTHING_TO_ASK if index is None else await _index_arm(conversations, seconds, is_reading=is_reading)
         if arm.reason not in (NOTHING_TO_ASK.reason, NO_TRANSCRIPTS) or not exports.is_expected:
             return arm
-        if exports.is_wanted:
+        if exports.has_collection:
             return Arm(ArmState.OK)
         return Arm(ArmState.PARTIAL, "transcripts are exported for qmd, which has not taken them up yet")
 
@@ -401,7 +401,7 @@ class AgentVerifying(Struct, frozen=True, kw_only=True):
             raise InvalidRequest(f"{text} names no lines", hint="give a citation such as memory/2026-11-20.md#L12")
         # files saved a moment ago count: the citation is checked against the disk
         await self.index.follow(FOLLOW_SECONDS)
-        book = self._visible_book(await self.book.now(), admitted)
+        book = self._visible_book(await self.book.current(), admitted)
         check = verified(book, citation, await self._count_lines(citation.path))
         memory = check.memory
         return VerifyReply(

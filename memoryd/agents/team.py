@@ -123,12 +123,14 @@ class AgentTeam(Struct, frozen=True, kw_only=True):
         What is removed from shared notes is taken back by the next exchange, which is scheduled soon. If memories
         cannot be taken back now, they are forgotten here all the same, and taken back as soon as possible.
         """
-        messages = await self.let_go((), paths, is_dry_run=is_dry_run)
+        messages = await self.revoke_shared((), paths, is_dry_run=is_dry_run)
         if ids := {promoted(line).id for line in lines}:
             return [*messages, *await self._take_back(ids, is_dry_run=is_dry_run)]
         return [*messages, *(self._reach() if messages else ())]
 
-    async def let_go(self, lines: Iterable[RetainedLine], paths: Collection[str], *, is_dry_run: bool) -> list[str]:
+    async def revoke_shared(
+        self, lines: Iterable[RetainedLine], paths: Collection[str], *, is_dry_run: bool
+    ) -> list[str]:
         """Schedule an exchange, which takes back what is no longer in the lines and notes.
 
         Return sentences that report it.
@@ -161,7 +163,7 @@ class AgentTeam(Struct, frozen=True, kw_only=True):
             if not await self.sharing.revoke(ids):
                 return []
         except (MemorydError, OSError) as exc:
-            may_stay = await self.sharing.owe(ids, is_dry_run=is_dry_run)
+            may_stay = await self.sharing.queue_revocation(ids, is_dry_run=is_dry_run)
             where = f"it may still be shared with team {self.section.name}"
             return [f"{where}, and is taken back there as soon as that can be done: {exc}"] * may_stay
         waits = [] if await self.sharing.send() else [self._waiting_note()]
@@ -286,7 +288,7 @@ async def shared_notes(
             texts |= {} if text is None else {path: text}
     is_behind = index.indexer.state.pending_files > 0
     return SharedNotes(
-        texts, refused, None if is_behind else await asyncio.to_thread(standing, await book.now(), agent)
+        texts, refused, None if is_behind else await asyncio.to_thread(standing, await book.current(), agent)
     )
 
 

@@ -126,7 +126,7 @@ class AccessPolicy:
         target = named or owner or (None if decision.key is None else self._default)
         channel = None if decision.key is None else decision.key.memory_channel
         # without a key only the owner's own socket is admitted
-        is_sandboxed = not self.binding_of(socket).is_owners
+        is_sandboxed = not self.binding_of(socket).is_owner
         return Admitted(target, decision.is_direct, channel, is_owner=decision.key is None, is_sandboxed=is_sandboxed)
 
     def _deny(self, reason: str, socket: str, decision: Decision | None, *, hint: str = _HINT) -> None:

@@ -180,7 +180,7 @@ def breakers(moment: Scrape) -> Samples:
     """Yield 1 for each process that failed so often that it is retried only occasionally."""
     for agent in moment.agents:
         for name, worker in agent.workers.items():
-            yield (agent.state.id, name), worker.is_given_up
+            yield (agent.state.id, name), worker.is_failing
         if agent.state.qmd is not None:
             yield (agent.state.id, "qmd"), agent.state.qmd.is_given_up
 

@@ -190,14 +190,14 @@ def merge_search(defaults: MemorySearchSection, own: MemorySearchSection) -> Mem
     read files that the defaults hide. The hybrid weights add up to 1, and the overlap is less than a chunk.
     """
     merged = overlay(defaults, own)
-    hybrid = merged.query.hybrid.normalised()
+    hybrid = merged.query.hybrid.with_normalised_weights()
     collections = defaults.qmd.extra_collections + own.qmd.extra_collections
     return merged.model_copy(
         update={
             "extra_paths": tuple(dict.fromkeys(defaults.extra_paths + own.extra_paths)),
             "exclude": tuple(dict.fromkeys(defaults.exclude + own.exclude)),
             "qmd": merged.qmd.model_copy(update={"extra_collections": tuple(dict.fromkeys(collections))}),
-            "chunking": merged.chunking.fitted(),
+            "chunking": merged.chunking.with_valid_overlap(),
             "query": merged.query.model_copy(update={"hybrid": hybrid}),
         }
     )
@@ -247,7 +247,7 @@ class Agent(Struct, frozen=True):
         return index.with_name(name)
 
     @property
-    def former(self) -> "Agent":
+    def with_other_ledger(self) -> "Agent":
         """The same agent with its other possible ledger path: as before, or while, it had an index of its own.
 
         An agent that is now the first of its workspace shares the ledger again. What the former ledger withholds, if it

@@ -65,7 +65,7 @@ class HybridSection(OpenClawSection):
     temporal_decay: TemporalDecaySection = TemporalDecaySection()
     """How the score of a dated note fades with its age."""
 
-    def normalised(self) -> Self:
+    def with_normalised_weights(self) -> Self:
         """Return a copy with weights that add up to 1, so that 70 and 30 work as percentages."""
         vector, text = self.vector_weight, self.text_weight
         if self.fusion == "weighted":
@@ -211,7 +211,7 @@ class ChunkingSection(OpenClawSection):
     """How much of a chunk the next one repeats, in tokens; if it is not less than `tokens`, a fifth of `tokens` is
     used."""
 
-    def fitted(self) -> Self:
+    def with_valid_overlap(self) -> Self:
         """Return a copy with an overlap smaller than a chunk: a fifth of a chunk if it is not smaller.
 
         OpenClaw uses one token less than a chunk, so that each word is stored and embedded hundreds of times.
@@ -228,7 +228,7 @@ class CacheSection(OpenClawSection):
     """How many of these vectors are cached."""
 
     @property
-    def kept(self) -> int:
+    def capacity(self) -> int:
         """The size of the cache; 0 if it is off."""
         return self.max_entries if self.enabled else 0
 

@@ -120,7 +120,7 @@ class Heartbeats:
             now = time.monotonic()
             seconds, checked_at = min(now - checked_at, MAX_TICKS * self._tick_seconds), now
             were_stalled = bool(self.stalled)
-            self.latest = self._stethoscope.listen(self._parts, seconds)
+            self.latest = self._stethoscope.check(self._parts, seconds)
             if self._ends_process and self.stalled:
                 end_stalled(self.stalled, self._dumps_to())
             if self.stalled and not were_stalled:

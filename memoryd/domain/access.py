@@ -148,7 +148,7 @@ class Binding(Struct, frozen=True):
     """Whether the owner asks in person, through a link; any other request without a key may come from a program."""
 
     @property
-    def is_owners(self) -> bool:
+    def is_owner(self) -> bool:
         return self.agent is None
 
 
@@ -210,7 +210,7 @@ def one_spelling(text: str, agent: str) -> str:
 
 def why_not_call(binding: Binding, who: Who) -> str:
     """Return the reason why a call may not be made on this socket, whatever its parameters; empty if it may."""
-    return "" if binding.is_owners or who is not Who.OWNER else "this call is the owner's"
+    return "" if binding.is_owner or who is not Who.OWNER else "this call is the owner's"
 
 
 def decide(rules: AccessRules, binding: Binding, session_key: str | None, agents: Collection[str]) -> Decision:
@@ -227,14 +227,14 @@ def decide(rules: AccessRules, binding: Binding, session_key: str | None, agents
     if session_key is None:
         is_wanted = rules.requires_key and not binding.is_person
         reason = "memory.scope.requireSessionKey wants a session key" if is_wanted else ""
-        return Decision(None, reason if binding.is_owners else "this socket needs a session key")
+        return Decision(None, reason if binding.is_owner else "this socket needs a session key")
     key = read_key(session_key)
     return Decision(key, _why_not(rules, binding, key, agents))
 
 
 def why_not_agent(binding: Binding, agent: str | None) -> str:
     """Return the reason why a request on this socket may not name `agent`; empty if it may."""
-    if binding.is_owners or agent is None or folded_id(agent) == binding.agent:
+    if binding.is_owner or agent is None or folded_id(agent) == binding.agent:
         return ""
     return "this socket is bound to another agent"
 
@@ -244,7 +244,7 @@ def _why_not(rules: AccessRules, binding: Binding, key: SessionKey, agents: Coll
         return "the session key is not understood, or of a sub-agent"
     if key.agent is not None and key.agent not in agents:
         return "the session key is of an agent that is not configured"
-    if not binding.is_owners and key.agent not in (None, binding.agent):
+    if not binding.is_owner and key.agent not in (None, binding.agent):
         return "the session key is of another agent"
     if not all(rule_list.allows(key) for rule_list in rules.lists):
         return "the access rules do not let this session ask"

@@ -98,16 +98,16 @@ SCANNER_SECONDS = 900.0
 class Pulse:
     """Beats of one part. They are only counted, so that a beat is cheap, from any thread."""
 
-    __slots__ = ("signs", "tasks")
+    __slots__ = ("beats", "tasks")
 
     def __init__(self) -> None:
-        self.signs = 0
+        self.beats = 0
         self.tasks = 0
         """Number of tasks begun and not ended."""
 
     def beat(self) -> None:
         """Count a beat."""
-        self.signs += 1
+        self.beats += 1
 
     def begin(self) -> None:
         """Begin a task, which lasts until `end`."""
@@ -164,13 +164,13 @@ class Stethoscope:
         self._previous: dict[Pulse, tuple[int, float]] = {}
         """Beats of each pulse at the last call, and its silent seconds until then."""
 
-    def listen(self, parts: Sequence[LivingPart], seconds: float) -> list[Heartbeat]:
+    def check(self, parts: Sequence[LivingPart], seconds: float) -> list[Heartbeat]:
         """Return the heartbeats of the parts, `seconds` of running time after the last call."""
         before, self._previous = self._previous, {}
         return [self._heartbeat(part, before.get(part.pulse), seconds) for part in parts]
 
     def _heartbeat(self, part: LivingPart, before: tuple[int, float] | None, seconds: float) -> Heartbeat:
-        signs, is_at_work = part.pulse.signs, part.pulse.tasks > 0
+        signs, is_at_work = part.pulse.beats, part.pulse.tasks > 0
         silent = before[1] + seconds if is_at_work and before is not None and before[0] == signs else 0.0
         self._previous[part.pulse] = signs, silent
         state = HeartState.WORKING if is_at_work else HeartState.IDLE

@@ -39,7 +39,7 @@ class Durations(Struct, eq=False):
         self.counts[bisect_left(BOUNDS, seconds)] += 1
         self.total += seconds
 
-    def join(self, other: "Durations") -> None:
+    def add_all(self, other: "Durations") -> None:
         """Add the counts of `other`."""
         self.counts = [mine + theirs for mine, theirs in zip(self.counts, other.counts, strict=True)]
         self.total += other.total

@@ -22,23 +22,23 @@ class PausePolicy(Struct, frozen=True):
     """Whether the configuration pauses embedding."""
     is_needless: bool = False
     """Whether another engine answers searches."""
-    is_asked: bool = False
+    is_requested: bool = False
     """Whether the vectors were requested; true until all are made."""
 
     @property
-    def is_at_rest(self) -> bool:
+    def is_paused(self) -> bool:
         """Whether no vectors are to be made."""
         return self.why is not None
 
     @property
     def is_unwanted(self) -> bool:
         """Whether missing vectors are not a backlog, because another engine answers."""
-        return self.is_needless and not self.is_asked
+        return self.is_needless and not self.is_requested
 
     @property
     def why(self) -> str | None:
         """Reason why no vectors are made, as a text for a waiting caller; None if they are made."""
-        if self.is_asked:
+        if self.is_requested:
             return None
         if self.is_configured:
             return PAUSED

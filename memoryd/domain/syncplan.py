@@ -57,7 +57,7 @@ class Observation(Struct, frozen=True):
     """Time of day, the clock of the file times."""
     trusts_times: bool = True
     """False if the clock was set back since the last scan: then equal times prove nothing."""
-    is_asked: bool = False
+    is_requested: bool = False
     """Whether a client waits for an answer: notes are read at once, unless they are still open for writing."""
     unclosed: Set[RelativePath] = frozenset()
     """Files known to be still open for writing."""
@@ -153,7 +153,7 @@ def _wait_for(
         return limit, limit
     age = (observation.wall_ns - stat.ctime_ns) / 1e9
     may_be_half = path in observation.unclosed or modality_of(path) is not None
-    is_wanted = (known is None or observation.is_asked) and not may_be_half
+    is_wanted = (known is None or observation.is_requested) and not may_be_half
     if is_wanted or (known is not None and known.stat == stat) or not 0 <= age < grace.settle:
         return 0.0, 0.0
     return grace.settle - age, MAX_SETTLES * grace.settle

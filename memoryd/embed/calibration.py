@@ -181,7 +181,7 @@ class UnrelatedTexts:
         """Return the vectors for scripts with and without spaces; an empty tuple until they are known."""
         return self._known.get(fingerprint, ())
 
-    def of(self, embedder: Embedder, question: str) -> Strangers | None:
+    def for_question(self, embedder: Embedder, question: str) -> Strangers | None:
         """Return the vectors for the script of the question; if they are not known yet, None, and request them."""
         known = self.known(embedder.identity.fingerprint)
         if known:
@@ -191,7 +191,7 @@ class UnrelatedTexts:
             self._wanted.put_nowait(embedder)
         return None
 
-    def is_owed(self, embedder: Embedder) -> bool:
+    def is_unmeasured(self, embedder: Embedder) -> bool:
         """Return whether the vectors are missing and may arrive at any time, so that answers are provisional."""
         fingerprint = embedder.identity.fingerprint
         return fingerprint not in self._known and fingerprint not in self._refusing
@@ -199,9 +199,9 @@ class UnrelatedTexts:
     async def run(self) -> None:
         """Measure the models that `of` requested; runs until cancelled."""
         while True:
-            await self.learn(await self._wanted.get())
+            await self.measure(await self._wanted.get())
 
-    async def learn(self, embedder: Embedder) -> None:
+    async def measure(self, embedder: Embedder) -> None:
         """Read or measure the strangers of a model; after a failure the model is measured again later.
 
         A call returns without them while another call waits for the model, so that no text is sent twice.

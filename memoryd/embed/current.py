@@ -71,11 +71,11 @@ class CurrentEmbedder:
         """Call `listener` after each change of the embedder or its phase."""
         self._listeners.append(listener)
 
-    def dismiss(self) -> None:
+    def unsubscribe_all(self) -> None:
         """Remove all listeners."""
         self._listeners.clear()
 
-    async def become(
+    async def set(
         self,
         phase: ModelPhase,
         reason: str = "",

@@ -77,7 +77,7 @@ class RemoteEmbedding:
         # httpx takes 70 ms to import, and a daemon with a local model never needs it
         from memoryd.embed.remote.embedder import open_remote
 
-        await self.slot.become(ModelPhase.WARMING, f"asking {self.settings.destination}")
+        await self.slot.set(ModelPhase.WARMING, f"asking {self.settings.destination}")
         while True:
             try:
                 credentials = self._credentials = await self._read_credentials()
@@ -109,7 +109,7 @@ class RemoteEmbedding:
             reason += f" ({advice})"
         provider = self.settings.provider
         log.warning("no answer from the provider; keyword search goes on", provider=provider, reason=reason)
-        await self.slot.become(ModelPhase.FAILED, reason)
+        await self.slot.set(ModelPhase.FAILED, reason)
         await self._sleep_until(time.monotonic() + wait)
 
     async def _sleep_until(self, end: float) -> None:
@@ -130,10 +130,10 @@ class RemoteEmbedding:
         )
         log.info("remote provider", provider=settings.provider, host=embedder.destination, model=settings.model_name)
         while True:
-            await self.slot.become(ModelPhase.READY, embedder=metered)
+            await self.slot.set(ModelPhase.READY, embedder=metered)
             await breaker.wait_for_trouble()
             log.warning("the provider fails; keyword search goes on", host=embedder.destination, reason=breaker.reason)
-            await self.slot.become(ModelPhase.FAILED, breaker.reason, embedder=metered)
+            await self.slot.set(ModelPhase.FAILED, breaker.reason, embedder=metered)
             while breaker.trouble is not None:
                 await asyncio.sleep(self._poll_seconds)
                 if await self._is_changed():
@@ -186,7 +186,7 @@ class Embedding(Struct, frozen=True):
         return next((source for source in self._sources() if isinstance(source, RemoteEmbedding)), None)
 
     @property
-    def sends(self) -> bool:
+    def is_sending_notes(self) -> bool:
         """True if notes are sent to the remote source now: it is the first provider, or the fallback in use."""
         return isinstance(self.plan.first, RemoteSettings) or (
             self.slot.fallback_in_use is not None and self.remote is not None
@@ -289,7 +289,7 @@ class FallbackEmbedding(Struct, kw_only=True, eq=False):
         embedder, state, here = source.slot.embedder, source.slot.state, self.slot
         current = here.embedder, here.state.phase, here.state.reason, here.fallback_in_use
         if current != (embedder, state.phase, state.reason, fallback_in_use):
-            await here.become(state.phase, state.reason, embedder=embedder, fallback_in_use=fallback_in_use)
+            await here.set(state.phase, state.reason, embedder=embedder, fallback_in_use=fallback_in_use)
         if state.progress is not None and state.progress != here.state.progress:
             here.note_progress(state.progress)
 

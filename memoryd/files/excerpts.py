@@ -302,16 +302,16 @@ class PresentFiles(Struct, kw_only=True):
 
     rules: Callable[[], ScanRules]
     roots: Callable[[], Sequence[ScanRoot]]
-    elsewhere: Callable[[str], FileLocation | None] = nowhere
+    locate_qmd: Callable[[str], FileLocation | None] = nowhere
     _seen: dict[str, Known] = {}
     """Stats of files that were read again and had not changed, so that the next check needs no read."""
 
-    def moment(self) -> Moment:
+    def begin_check(self) -> Moment:
         """Return what the checks of one answer share; blocks, since it reads the rules."""
         rules = self.rules()
         return Moment(rules, RealPaths(rules.workspace, follow_symlinks=rules.follow_symlinks))
 
-    def look(self, path: RelativePath, known: Known | None, moment: Moment) -> PresentFile:
+    def check(self, path: RelativePath, known: Known | None, moment: Moment) -> PresentFile:
         """Compare a document with what was `known` of it when it was indexed. Blocks; raises no OSError.
 
         Costs a single stat if that proves the document unchanged.
@@ -319,7 +319,7 @@ class PresentFiles(Struct, kw_only=True):
         rules = moment.rules
         if path.startswith(QMD_PREFIX):
             # `elsewhere` has applied the rules already
-            location = self.elsewhere(path)
+            location = self.locate_qmd(path)
             return ABSENT if location is None else self._compare(path, known, location, rules)
         # A scan does not follow links, so a path with a link on it is no document, even if it leads to the same file.
         # Paths outside the workspace are not checked: the folders above their root may be links

@@ -207,7 +207,7 @@ class IgnoreFile:
         self._seen_since = 0.0
         self._reported = ""
 
-    def look(self) -> Ruling:
+    def read(self) -> Ruling:
         """Read the file and return the rules that apply now. Blocks."""
         with self._lock:
             seen = self._read()

@@ -216,7 +216,7 @@ def roots_and_rules(
     """Return the agent's roots and current rules; changed rules apply at once, without the grace period. Blocks."""
     search, workspace = agent.memory_search, Path(os.path.realpath(agent.workspace))
     now = IgnoreTimings(settle=0, grace=0)
-    ruling = IgnoreFile(workspace, exclude=search.exclude, timings=now, follow_symlinks=search.follow_symlinks).look()
+    ruling = IgnoreFile(workspace, exclude=search.exclude, timings=now, follow_symlinks=search.follow_symlinks).read()
     roots = workspace_roots(workspace, search.extra_paths, agent.team)
     return roots, ScanRules(
         workspace=workspace,

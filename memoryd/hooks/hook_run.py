@@ -98,7 +98,7 @@ def run(host: Host, event: str, agent: str, path: str, until: float) -> None:
             seconds,
         )
 
-    if moment not in host.tells:
+    if moment not in host.read_moments:
         _run_in_child(make_ask, lambda ask: keep(moment, host, hook, ask, lambda: _exchange(host, hook)))
         return
     if (call_arguments := request(moment, host, hook)) is None:
@@ -153,7 +153,7 @@ def _read(arguments: Sequence[str]) -> tuple[Host, str, str, str, float]:
     values = dict(zip(options[::2], options[1::2], strict=False))
     agent = values.get("--agent") or os.environ.get("MEMORYD_AGENT_ID") or ""
     host, path = HOSTS[values.get("--host", DEFAULT.name)], values.get("--socket") or default_socket()
-    return host, event, agent.lower(), path, float(values.get("--seconds", min(SECONDS, host.waits / 2)))
+    return host, event, agent.lower(), path, float(values.get("--seconds", min(SECONDS, host.timeout_seconds / 2)))
 
 
 def _late(_signal: int, _frame: object) -> NoReturn:

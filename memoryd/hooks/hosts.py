@@ -98,12 +98,12 @@ class Host:
     """Required content of a settings file that is created for our hooks."""
     timeout: int = 5
     """Timeout of a hook that is written into its settings, in the host's unit; 0 writes none."""
-    waits: float = 5.0
+    timeout_seconds: float = 5.0
     """The same timeout in seconds, from the start of the hook."""
     events: "Mapping[str, SessionMoment]"
     has_comments: bool = False
     """Its settings may have comments and trailing commas."""
-    tells: "tuple[SessionMoment, ...]" = ("start", "prompt", "tool_failed")
+    read_moments: "tuple[SessionMoment, ...]" = ("start", "prompt", "tool_failed")
     """Moments at which the agent reads the output of the hook; all others are only reported to the daemon."""
     fields: "Mapping[str, str] | None" = None
     """The host's names of the JSON fields that Claude Code calls `session_id`, `prompt`, `tool_name`, `tool_input`,
@@ -266,7 +266,7 @@ _ROWS: "Final" = (
             "sessionEnd": "end",
         },
         fields={"session": "conversation_id", "answer": "text"},
-        tells=("start", "prompt"),
+        read_moments=("start", "prompt"),
         reply="flat",
         mcp=("mcp.json", ".cursor/mcp.json", "mcpServers"),
         cannot=(
@@ -287,7 +287,7 @@ _ROWS: "Final" = (
         made_with={"version": 1},
         events={"SessionStart": "start", "UserPromptSubmit": "prompt", "PreCompact": "compact"},
         fields={"session": "sessionId"},
-        tells=("start", "prompt"),
+        read_moments=("start", "prompt"),
         mcp=("", ".vscode/mcp.json", "servers"),
         instructions=".github/copilot-instructions.md",
         cannot=(
@@ -314,7 +314,7 @@ _ROWS: "Final" = (
             "compact": "compact",
             "end": "end",
         },
-        tells=("start", "prompt"),
+        read_moments=("start", "prompt"),
         has_keys=True,
         cannot=(
             "It has no command hooks: a plugin of ours runs the same command.",

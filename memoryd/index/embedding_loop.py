@@ -66,7 +66,7 @@ class EmbeddingLoop:
         slot.subscribe(self.wake)
 
     @property
-    def lacking(self) -> int:
+    def missing_vectors(self) -> int:
         """Passages without a vector at the last count; all if no embedder is known, 0 if embedding is off."""
         return self._backlog.lacking
 
@@ -102,14 +102,14 @@ class EmbeddingLoop:
     @property
     def pending(self) -> int:
         """Passages to embed, at the last count."""
-        return 0 if self.is_idle else self.lacking
+        return 0 if self.is_idle else self.missing_vectors
 
     def wake(self) -> None:
         """Report that passages may have been added or removed."""
         self._backlog.rescan()
         self._wake.set()
 
-    def break_off(self) -> None:
+    def cancel_batch(self) -> None:
         """Report that texts were purged: cancel the current batch, which may contain them."""
         # the woken loop reads all pending passages again before it takes any, so passages that the cancelled batch puts
         # back into the queue while it ends are never sent
@@ -128,21 +128,21 @@ class EmbeddingLoop:
         if self._is_off:
             return
         self._backlog.must_start_over = True
-        self._pause = replace(self._pause, is_asked=True)
+        self._pause = replace(self._pause, is_requested=True)
         self._wake.set()
 
     def take_over(self, before: "EmbeddingLoop") -> None:
         """Continue the work of an earlier loop over the same passages, which no longer runs."""
         if before._backlog.must_start_over:
             self.start_over()
-        self._pause = replace(self._pause, is_asked=self._pause.is_asked or before._pause.is_asked)
+        self._pause = replace(self._pause, is_requested=self._pause.is_requested or before._pause.is_requested)
 
-    async def drained(self, *, is_asking: bool = True) -> str | None:
+    async def wait_until_embedded(self, *, is_asking: bool = True) -> str | None:
         """Wait until no passage lacks its vector and return None; return the reason at once if none will come for now.
 
         `is_asking`: embed even while the loop is paused.
         """
-        self._pause = replace(self._pause, is_asked=self._pause.is_asked or is_asking)
+        self._pause = replace(self._pause, is_requested=self._pause.is_requested or is_asking)
         # the stored reason may be of yesterday: let the loop try again
         self._spent = None
         self._backlog.is_known = False
@@ -164,7 +164,7 @@ class EmbeddingLoop:
         """
         return 0 if self._is_off else await self._backlog.count()
 
-    async def owed(self) -> int:
+    async def count_pending(self) -> int:
         """Count the passages to embed in the store; the last known number if the store cannot be queried."""
         with contextlib.suppress(StoreError):
             return 0 if self.is_idle else await self.count()
@@ -204,9 +204,9 @@ class EmbeddingLoop:
             # a wake-up that could not be served must not end the pause early, or it would never end
             self._wake.clear()
             self.trouble = str(exc)
-            if not self.lacking:
+            if not self.missing_vectors:
                 # the store may have failed before the first count
-                self._backlog.lacking = await self.owed()
+                self._backlog.lacking = await self.count_pending()
             return self._settings.retry
         self.trouble = PAUSED if self._settings.is_paused and self.pending else self._queue.why_waiting
         self._spent = None
@@ -219,13 +219,13 @@ class EmbeddingLoop:
             # before the query: a commit during it wakes the loop again
             self._wake.clear()
             await self._backlog.refill(space)
-            if self._pause.is_at_rest:
+            if self._pause.is_paused:
                 self._queue.clear()
                 return False
         if self._slot.strangers and not embedder.identity.endpoint:
             # before the first vectors, also at a start with nothing to embed or with notes to read first, so that they
             # exist for the first query; not for a model behind an endpoint, which is slow, and would delay the notes
-            await self._slot.strangers.learn(embedder)
+            await self._slot.strangers.measure(embedder)
         if self._links.hold():
             self._queue.clear()
             return False
@@ -243,4 +243,4 @@ class EmbeddingLoop:
         self._backlog.done = 0
         # a request for vectors is met, unless new passages came in between, or files wait
         if not self._wake.is_set() and not self._queue.has_waiting:
-            self._pause = replace(self._pause, is_asked=False)
+            self._pause = replace(self._pause, is_requested=False)

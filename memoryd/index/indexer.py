@@ -169,12 +169,12 @@ class Indexer:
         return {path for path, file in known if file is not None and file.read_at_ns >= moment * 1e9}
 
     @property
-    def gone(self) -> Set[RelativePath]:
+    def missing(self) -> Set[RelativePath]:
         """The indexed documents that the last scan did not find; their rows may stay for a grace period."""
         return self._reporter.waiting.missing
 
     @property
-    def lacking(self) -> Set[RelativePath]:
+    def differing(self) -> Set[RelativePath]:
         """The documents known to differ from the disk; another scan would find nothing new about them."""
         waiting = self._reporter.waiting
         return waiting.missing | waiting.emptied | self._reporter.unread | self._table.reasons.keys()
@@ -213,11 +213,11 @@ class Indexer:
         # changes reported after the scan began are newer than the query, unless the round failed before its plan
         return self._count_pending(self.triggers.unseen.changes if self.triggers.has_failed else NOTHING)
 
-    def look_soon(self, *, is_watched: bool) -> int:
+    def scan_soon(self, *, is_watched: bool) -> int:
         """Demand that changed files are read soon, as for a query, also those behind links; return the ticket."""
         return self.triggers.ask(is_watched=is_watched and not self._reporter.has_links)
 
-    async def holds(self, paths: Set[RelativePath], seconds: float, *, is_watched: bool) -> bool:
+    async def wait_until_indexed(self, paths: Set[RelativePath], seconds: float, *, is_watched: bool) -> bool:
         """Read these documents within these seconds; return whether the index has their current content.
 
         While a backlog of other files is left, a document that changed during the read, or has not settled, is tried
@@ -228,7 +228,7 @@ class Indexer:
             async with asyncio.timeout(seconds):
                 may_help = True
                 while may_help and not is_indexed:
-                    await self.triggers.answered(self.look_soon(is_watched=is_watched))
+                    await self.triggers.answered(self.scan_soon(is_watched=is_watched))
                     is_indexed = self._has_read(paths)
                     may_help = self.has_rest and not self.triggers.has_failed and not self._reporter.undecided
         return is_indexed

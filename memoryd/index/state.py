@@ -132,7 +132,7 @@ class Planner:
             now=now,
             wall_ns=wall_ns,
             trusts_times=demand.trusts_times,
-            is_asked=demand.is_asked,
+            is_requested=demand.is_asked,
             unclosed=unclosed,
         )
         todo = plan(observed, known, self._grace)

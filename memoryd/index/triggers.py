@@ -46,7 +46,7 @@ class ScanTriggers:
         self.has_failed = False
         """Whether the last round failed."""
         self.unseen = Unseen()
-        self.looks: Counter[str] = Counter()
+        self.scans: Counter[str] = Counter()
         """Number of scans since the start, by reason."""
         self._scanned_ticket = 0
         """Ticket of the last demand that a scan was made for."""
@@ -74,7 +74,7 @@ class ScanTriggers:
         self._debounce.hint(time.monotonic())
         self._wake.set()
 
-    def hear(self, events: FileEvents) -> None:
+    def take_events(self, events: FileEvents) -> None:
         """Take file events; a scan follows after the debounce, or with the next query."""
         self.unseen.hear(events)
         self.hint()
@@ -119,7 +119,7 @@ class ScanTriggers:
         Called before the scan: if the clock is set back during it, the next scan must know that.
         """
         demand = self.next
-        self.looks[self._why()] += 1
+        self.scans[self._why()] += 1
         self._scanned_ticket = self.ticket
         if not demand.is_partial:
             # a scan of some files keeps the hints for a later scan of all files
@@ -130,7 +130,7 @@ class ScanTriggers:
 
     def _why(self) -> str:
         """Return the reason of the next scan; of several, the one that demands most."""
-        if not self.looks:
+        if not self.scans:
             return "start"
         if self._is_forced:
             return "reindex"

@@ -67,7 +67,7 @@ class FileWatcher:
             self._is_armed = False
             self._want_arming()
 
-    def hear(self, owner: str) -> bool:
+    def report_events(self, owner: str) -> bool:
         """Report all events until now as hints; return whether they cover all changes in the owner's folders."""
         self._source.drain()
         is_watched = owner in self._folders and owner not in self._replaced

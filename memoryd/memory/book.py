@@ -87,13 +87,13 @@ class MemoryCache:
         self.prepares: list[Callable[[Book], Awaitable[object]]] = []
         """Work that the first question would wait for. It is done once, with the first book that has memories."""
 
-    async def now(self) -> Book:
+    async def current(self) -> Book:
         """Return all memories that the index holds now, in the order of their ids.
 
         Memories that were forgotten and reappeared with a note are left out. A call costs next to nothing if nothing
         was written since the last one. Raises StoreError.
         """
-        return self._visible_book(await self.whole())
+        return self._visible_book(await self.complete())
 
     def _visible_book(self, full: Book) -> Book:
         if full is not self._visible_of:
@@ -113,7 +113,7 @@ class MemoryCache:
         if reappeared != self.hidden.reappeared:
             self.hidden.reappeared, self._visible_of = frozenset(reappeared), Book()
 
-    async def whole(self) -> Book:
+    async def complete(self) -> Book:
         """Return all memories that the index holds now, including forgotten ones, for code that removes them.
 
         If the caller times out, the read continues and the next caller gets its result: a large read that was restarted
@@ -140,7 +140,7 @@ class MemoryCache:
         try:
             try:
                 async with asyncio.timeout(HIDDEN_SECONDS):
-                    book = await self.now()
+                    book = await self.current()
             except TimeoutError:
                 book = self._visible_book(self._snapshot.book)
             return (await self.hidden.of(book, visibility)).chunks
@@ -160,7 +160,7 @@ class MemoryCache:
             await self._has_news.wait()
             self._has_news.clear()
             try:
-                await self._prepare(await self.now())
+                await self._prepare(await self.current())
             except StoreError as exc:
                 # a question reports the error itself; the next change, or the opening of the index, triggers a new read
                 log.debug("the book of memories cannot be made", reason=str(exc))
@@ -173,7 +173,7 @@ class MemoryCache:
             file: sources
             for file, sources in previous.items()
             if self._days.are_settled(file.id)
-            and all(source.standing == standing_of(file.flags, version.today) for source in sources[:1])
+            and all(source.status_flags == standing_of(file.flags, version.today) for source in sources[:1])
         }
         before = {file.id: sources for file, sources in previous.items()}
         rows = await self._database.memories.files(known.keys())
@@ -253,7 +253,7 @@ def _sources_of(
                 day=day,
                 event=event_span(line, day) if previous is None else previous.event,
                 chunk=row.chunk,
-                standing=standing,
+                status_flags=standing,
             )
             yield previous if previous is not None and source == previous else source
 

@@ -87,12 +87,12 @@ class Journal:
         self.files = files
         self.changes = changes
         self.on_written: list[Callable[[], object]] = []
-        self.let_go: RevokeShared | None = None
+        self.revoke_shared: RevokeShared | None = None
         """Called with lines that no note states any longer, to revoke shared copies; None: nothing is shared."""
         self._open_batches, self._has_pending = 0, False
-        self.knows: list[Callable[[RelativePath], bool]] = []
+        self.existed_recently: list[Callable[[RelativePath], bool]] = []
         """Functions that return True if a note existed a moment ago."""
-        self.one_at_a_time = asyncio.Lock()
+        self.write_lock = asyncio.Lock()
         """Lock for code that reads the state before it writes, across all agents of the workspace."""
         self._executor = executor
         self._is_read_only = is_read_only
@@ -147,7 +147,7 @@ class Journal:
         self, lines: Iterable[RetainedLine], paths: Collection[str], *, is_dry_run: bool = False
     ) -> Sequence[str]:
         """Tell the team about removed lines, and notes from which text was removed; return messages to show."""
-        return () if self.let_go is None else await self.let_go(lines, paths, is_dry_run=is_dry_run)
+        return () if self.revoke_shared is None else await self.revoke_shared(lines, paths, is_dry_run=is_dry_run)
 
     async def check_room(self, paths: Iterable[RelativePath]) -> None:
         """Raise what `change` raises if the disk has no room for another copy of each note. No note is changed."""
@@ -237,7 +237,7 @@ class Journal:
         """Read a note; retry while one that existed a moment ago is missing: an editor may save it in two steps."""
         for _ in range(MISSING_TRIES):
             before = await self.read(path)
-            if before.stat is not None or not any(knows(path) for knows in self.knows):
+            if before.stat is not None or not any(knows(path) for knows in self.existed_recently):
                 return before
             await asyncio.sleep(PAUSE_SECONDS)
         return await self.read(path)

@@ -144,10 +144,10 @@ class MachineJournal:
 
     async def _name_memories(self, stones: Tombstones) -> None:
         """Compute the names of all memories that lines, or rows of the ledger, refer to."""
-        book = (await self._forgetting.planner.book.whole()).own
+        book = (await self._forgetting.planner.book.complete()).own
         ids = {*book.memories, *await self._forgetting.rows.named()}
         missing = ids - self._names.keys()
-        fresh = await asyncio.to_thread(lambda: {memory: stones.name(memory).hex() for memory in missing})
+        fresh = await asyncio.to_thread(lambda: {memory: stones.id_hash(memory).hex() for memory in missing})
         self._names = {memory: name for memory, name in self._names.items() if memory in ids} | fresh
 
     async def _take_tombstones(self, stones: Tombstones) -> None:
@@ -160,15 +160,15 @@ class MachineJournal:
             if entry.verb in ("forgotten", "remembered")
         }
         fresh = {name: state for name, state in received.items() if name not in known or state > known[name]}
-        states, stated = {**known, **fresh}, (await forgetting.planner.book.whole()).own.memories
+        states, stated = {**known, **fresh}, (await forgetting.planner.book.complete()).own.memories
         named = {memory: states[key] for memory, name in self._names.items() if (key := bytes.fromhex(name)) in states}
         # for new tombstones, also check the lines that changes store for undo
         copies = (await forgetting.planner.copies()).memories if fresh else {}
-        named |= {memory: fresh[key] for memory in copies if (key := stones.name(memory)) in fresh}
+        named |= {memory: fresh[key] for memory in copies if (key := stones.id_hash(memory)) in fresh}
         lines = {**copies, **stated}
         texts = {memory: lines[memory].line.text if memory in lines else "" for memory in named}
         forgotten = {memory: texts[memory] for memory, state in named.items() if state.is_forgotten}
-        fresh_ids = {memory for memory in forgotten if stones.name(memory) in fresh}
+        fresh_ids = {memory for memory in forgotten if stones.id_hash(memory) in fresh}
         due = fresh_ids | self._due(forgotten.keys() & stated.keys())
         if due:
             await forgetting.take_out_again({memory: forgotten[memory] for memory in due}, fresh_ids)
@@ -205,7 +205,7 @@ class MachineJournal:
         state = await self._state(Tombstones(key))
         missing = owed(state, merged(present.entries))
         is_bloated = len(present.entries) > 2 * len(state) and present.size > REWRITE_BYTES
-        is_anew = missing.is_anew or is_bloated or present.broken > 0 or _last_of(present) != own
+        is_anew = missing.replaces_journal or is_bloated or present.broken > 0 or _last_of(present) != own
         entries = state if is_anew else missing.entries
         if not entries and not present.size:
             return
@@ -221,7 +221,7 @@ class MachineJournal:
         """Return all that the other machines are to know, the most important first."""
 
         def name_of(memory: MemoryId) -> str:
-            return self._names.get(memory) or stones.name(memory).hex()
+            return self._names.get(memory) or stones.id_hash(memory).hex()
 
         tombstones = await self._machines.rows.tombstones()
         state = [

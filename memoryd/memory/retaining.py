@@ -135,7 +135,7 @@ class LineEditing(Struct, frozen=True):
         if not await self._is_stated(old, is_written=plan.is_in_place):
             raise NotFound(f"no line states the memory {short_id(old.id)} any more", hint=_CHANGED_HINT)
         run, done, notes = uuid4().hex, list[NoteChange](), list[str]()
-        own = [] if plan.is_in_place or plan.is_said else [log]
+        own = [] if plan.is_in_place or plan.is_stated else [log]
         for path in dict.fromkeys((*own, *map(RelativePath, paths))):
             edit = partial(_with_replacement, plan, path, is_log=path in own)
             try:
@@ -144,7 +144,7 @@ class LineEditing(Struct, frozen=True):
                 if plan.is_in_place or path in own:
                     raise with_undo_hint(exc, done) from exc
                 notes.append(f"it is superseded, and its line in {path} could not be marked so: {exc}")
-        log_paths = [*own, *plan.said_in, *(source.path for source in old.sources)]
+        log_paths = [*own, *plan.stated_in, *(source.path for source in old.sources)]
         retention = await self._retention(plan, log_paths, done)
         return WrittenReplacement(_written_lines(done, run), retention, tuple(notes))
 

@@ -94,7 +94,7 @@ class ModelStore(Struct, frozen=True, eq=False):
         return self.use.key
 
     @classmethod
-    def configured(
+    def from_config(
         cls,
         local: LocalSection,
         environment: Mapping[str, str],
@@ -115,7 +115,7 @@ class ModelStore(Struct, frozen=True, eq=False):
             use=use,
         )
 
-    def way_to(self, spec: str) -> str:
+    def remedy(self, spec: str) -> str:
         """Return what the user can do to get the file of `spec`."""
         if isinstance(parse(spec), FileSource):
             return f"correct {self.use.key}, or put the file there"
@@ -135,7 +135,7 @@ class ModelStore(Struct, frozen=True, eq=False):
             return stored
         path = self._path(source)
         if isinstance(source, FileSource):
-            raise ModelError(f"there is no model file at {path}", hint=self.way_to(spec))
+            raise ModelError(f"there is no model file at {path}", hint=self.remedy(spec))
         self._refuse_if_forbidden(source)
         report = Throttle(progress)
         try:

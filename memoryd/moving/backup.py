@@ -64,7 +64,7 @@ def backup_sources(
     owners = workspace_owners(agent for agent in agents if only in (None, agent.id))
     # the changes of a workspace are in the ledger of its first agent
     sharing = [agent for agent in agents if Path(os.path.realpath(agent.workspace)) in owners]
-    paths = [path for agent in sharing for path in (agent.ledger_path, agent.former.ledger_path)]
+    paths = [path for agent in sharing for path in (agent.ledger_path, agent.with_other_ledger.ledger_path)]
     ledgers = {Path(os.path.realpath(path.parent)) / path.name for path in paths}
     below = Path(os.path.realpath(state / "workspaces"))
     if only is None:

@@ -148,7 +148,7 @@ def _ledgers_in(state: Path) -> Iterator[Path]:
 
 def _configured_ledgers(agents: Sequence[Agent], old: Path, new: Path) -> Iterator[Path]:
     for agent in agents:
-        for path in (agent.ledger_path, agent.former.ledger_path):
+        for path in (agent.ledger_path, agent.with_other_ledger.ledger_path):
             ledger = _real(path.parent) / path.name
             # store.path may be inside the workspace, which may have been moved already
             moved = [new / ledger.relative_to(old)] if ledger.is_relative_to(old) else []

@@ -152,7 +152,7 @@ class QmdSearch(Struct, frozen=True, kw_only=True):
         """
         hits_by_place: dict[tuple[str, int], Hit] = {}
         # parse the question once, not for each file
-        query = replace(query, asked=query.question)
+        query = replace(query, parsed=query.question)
         for rank, hit in enumerate(hits, start=1):
             best = without_copies(list(hits_by_place.values()), query)
             if len(best) >= query.limit and hit.score < best[query.limit - 1].score:
@@ -248,7 +248,7 @@ def best_row(rows: Iterable[ChunkRow], question: Question, terms: Sequence[str],
     Rows that lack a phrase of the question, or contain an excluded word, do not count; None if no row is left.
     """
     return max(
-        (row for row in rows if question.allows([row.text, row.heading, row.path])),
+        (row for row in rows if question.fits([row.text, row.heading, row.path])),
         key=lambda row: (len(terms_in(row.text, terms)), row.start_line <= line <= row.end_line),
         default=None,
     )
@@ -342,7 +342,7 @@ class ExportedSearch(Struct, frozen=True, kw_only=True):
     limits: QmdLimitsSection
 
     @property
-    def is_wanted(self) -> bool:
+    def has_collection(self) -> bool:
         """Whether qmd has a collection of exports."""
         return bool(self._names())
 
@@ -438,7 +438,7 @@ class JoinedConversations(Struct, frozen=True, kw_only=True):
         """Return the best hits of both. If qmd fails, answer without it; raises SidecarError if there is no index."""
         if self.index is None:
             return await self.exports.search(query)
-        if not self.exports.is_wanted:
+        if not self.exports.has_collection:
             return await self.index.search(query)
         indexed, exported = await asyncio.gather(self.index.search(query), self._exported(query))
         if exported is None:

@@ -254,5 +254,5 @@ def _own_model(agent: Agent, environment: Mapping[str, str]) -> Path | None:
     local = agent.memory_search.local
     if agent.memory_search.provider == "none" and not Path(local.model_path).is_absolute():
         return None
-    path = find_model(ModelStore.configured(local, environment), local.model_path)
+    path = find_model(ModelStore.from_config(local, environment), local.model_path)
     return path.absolute() if path is not None else None

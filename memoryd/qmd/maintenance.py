@@ -90,11 +90,11 @@ class Schedule(Struct, frozen=True):
 
     def succeed(self) -> "Schedule":
         """Record that all due work is done."""
-        return replace(self, breaker=self.breaker.succeeded(), pause_until=None)
+        return replace(self, breaker=self.breaker.note_success(), pause_until=None)
 
     def fail(self, now: float, chance: float, *, has_program: bool) -> "Schedule":
         """Record that the due work failed; `chance` in [0, 1) spreads the next attempt."""
-        breaker = self.breaker.failed(now, chance)
+        breaker = self.breaker.note_failure(now, chance)
         pause = breaker.wait(now) if has_program else self.rules.probe_again
         return replace(self, breaker=breaker, pause_until=now + pause, is_booting=False)
 

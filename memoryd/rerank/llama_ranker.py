@@ -75,7 +75,11 @@ def _longest_fit(text: str, fits: Callable[[str], bool]) -> str:
 
 def _template_parts(model: LlamaModel, template: str) -> Iterator[int | str]:
     """Split a template at its marks, so that the same characters inside a text stay plain text."""
-    marks = {model.text_of(token): token for token in model.tokens_of(template, has_marks=True) if model.is_mark(token)}
+    marks = {
+        model.text_of(token): token
+        for token in model.tokens_of(template, has_marks=True)
+        if model.is_control_token(token)
+    }
     if not marks:
         yield template
         return

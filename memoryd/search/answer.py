@@ -47,7 +47,7 @@ AnswerMode = Literal["hybrid", "lexical", "vector", "none"]
 class Answer(Struct, frozen=True, kw_only=True):
     """A search result as returned to the client, with verdict and reason."""
 
-    found: Found = Found((), (), {}, ())
+    result: Found = Found((), (), {}, ())
     freshness: Freshness = Freshness()
     verdict: Verdict = Verdict.NONE
     reason: str | None = None
@@ -63,7 +63,7 @@ class Answer(Struct, frozen=True, kw_only=True):
     @property
     def lacks(self) -> list[str]:
         """What the answer lacks, as text: arms that took no part or only in part, and files not yet indexed."""
-        arms = self.found.arms.items()
+        arms = self.result.arms.items()
         lacks = [f"{name}: {arm.reason or arm.state.value}" for name, arm in arms if not arm.is_as_configured]
         if unread := self.freshness.pending_files:
             lacks.append(f"{unread} file{'s' * (unread > 1)} not yet indexed")
@@ -71,7 +71,7 @@ class Answer(Struct, frozen=True, kw_only=True):
 
 
 class SearchAnswer(Answer, frozen=True, kw_only=True):
-    """The answer of one search; `found` has its hits."""
+    """The answer of one search; `result` has its hits."""
 
     mode: AnswerMode
     question: Question
@@ -110,7 +110,7 @@ class SearchService(Struct, frozen=True, kw_only=True):
         misses = with_verdicts(result.misses if query.is_explained else (), leading=0)
         why = why_excluded(result) or _why_no_better(hits, result) or freshness.hold or None
         return SearchAnswer(
-            found=replace(
+            result=replace(
                 result,
                 hits=hits,
                 misses=with_snippets(misses, result, has_footer=has_citations),
@@ -161,7 +161,7 @@ def _with_pending_work(freshness: Freshness, result: Found, pending_files: int) 
     during it is for the next query.
     """
     # the maximum, not the sum: the pending files may include those that differ
-    freshness = replace(freshness, pending_files=max(pending_files, len(result.owed)))
+    freshness = replace(freshness, pending_files=max(pending_files, len(result.stale)))
     if result.engine.pending_embeddings is None:
         return freshness
     return replace(freshness, pending_embeddings=result.engine.pending_embeddings)
@@ -233,7 +233,7 @@ def _with_snippet(hit: Hit, result: Found, limit: int, *, has_footer: bool) -> H
             start_line=start + lines[0],
             end_line=start + lines[-1],
             # flags of the note's text alone: the footer is ours
-            flags=(*text_flags(part.text), *path_flags(chunk.path), *hit.decay.standing),
+            flags=(*text_flags(part.text), *path_flags(chunk.path), *hit.decay.status_flags),
             focus=marked,
             lines=tuple([start + line for line in lines]) if lines[-1] - lines[0] >= len(lines) else (),
         ),

@@ -92,7 +92,7 @@ async def weighed_question(database: Database, query: Query) -> tuple[Arm, Quest
 
 def with_phrases(reader: IndexReader, question: Question, chunks: Collection[int]) -> set[int]:
     """Return the chunks that contain the question's phrases exactly: the word index has no punctuation."""
-    return reader.holding(chunks, question.admits) if question.phrases else set(chunks)
+    return reader.holding(chunks, question.has_phrases) if question.phrases else set(chunks)
 
 
 def lexical_matches(
@@ -196,7 +196,7 @@ class VectorArm(Struct, kw_only=True):
         if self.latest is not None:
             self.latest.invalidate()
 
-    async def embedded(self, question: Question) -> tuple[Arm, QuestionVector | None]:
+    async def embed(self, question: Question) -> tuple[Arm, QuestionVector | None]:
         """Return the question's vector, None if there is no embedder, or nothing to compare with."""
         embedder = self.slot.embedder
         if embedder is None:
@@ -209,8 +209,8 @@ class VectorArm(Struct, kw_only=True):
         vector = await self.slot.embed_question(embedder, question.text)
         # after the question, which must not wait: `of` queues the embedder if its strangers are missing
         texts = self.slot.strangers
-        strangers = texts.of(embedder, question.text) if texts else None
-        is_unmeasured = texts is not None and texts.is_owed(embedder)
+        strangers = texts.for_question(embedder, question.text) if texts else None
+        is_unmeasured = texts is not None and texts.is_unmeasured(embedder)
         return Arm(ArmState.OK), QuestionVector(vector, index, question.language, strangers, is_unmeasured)
 
     async def matches(
@@ -220,7 +220,7 @@ class VectorArm(Struct, kw_only=True):
         index = vector.index
         index.require_current()
         allowed = await self._allowed_vectors(index, admitted)
-        compared = await index.compared(vector.vector, language=vector.language, strangers=vector.strangers)
+        compared = await index.compare(vector.vector, language=vector.language, strangers=vector.strangers)
         size, noise = index.size if allowed is None else len(allowed), compared.noise
         limit = PASSAGES_PER_CHUNK * depth
 
@@ -228,7 +228,7 @@ class VectorArm(Struct, kw_only=True):
             return _passages(reader, compared.nearest(reader, limit, allowed), question, admitted)
 
         while True:
-            passages = await self.database.look(read)
+            passages = await self.database.read_snapshot(read)
             index.require_current()
             is_narrowed = question.is_narrowed or admitted.picks_chunks
             is_enough = not is_narrowed or PASSAGES_PER_CHUNK * len(passages) >= depth

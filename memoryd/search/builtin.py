@@ -106,7 +106,7 @@ class CandidateSearch(Struct):
         self.has_added_others = True
         arm, matches = self._lexical
         _, others = await self._by_words(count, replace(self.admitted, without_document=dominant))
-        self._lexical = arm, (matches or LexicalMatches()).joined(others or LexicalMatches())
+        self._lexical = arm, (matches or LexicalMatches()).merge(others or LexicalMatches())
         return await self._candidates()
 
     async def deeper(self) -> Candidates:
@@ -125,7 +125,7 @@ class CandidateSearch(Struct):
         """Ask the vector arm; the question is embedded only once."""
         question, times, arm = self.query.question, self.index.times, self.index.vector_arm
         if self._embedded is None:
-            self._embedded = await times.guarded(EMBEDDING, lambda: arm.embedded(question), self.end)
+            self._embedded = await times.guarded(EMBEDDING, lambda: arm.embed(question), self.end)
         state, vector = self._embedded
         if vector is None:
             return state, None
@@ -135,7 +135,7 @@ class CandidateSearch(Struct):
 
     async def _by_words(self, depth: int, admitted: CandidateFilter) -> Matches:
         async def ask() -> tuple[Arm, LexicalMatches]:
-            return await self.index.database.look(lambda reader: self._matches(reader, depth, admitted))
+            return await self.index.database.read_snapshot(lambda reader: self._matches(reader, depth, admitted))
 
         return await self.index.times.guarded(LEXICAL, ask, self.end)
 
@@ -151,7 +151,7 @@ class CandidateSearch(Struct):
             self._lexical = arm, matches = self._matches(reader, self.recipe.words, self.admitted)
             return arm, self._rank(reader, matches, VectorMatches())
 
-        return await self.index.database.look(read)
+        return await self.index.database.read_snapshot(read)
 
     async def _candidates(self, ranked_rows: _RankedRows | None = None) -> Candidates:
         """Merge and rank the matches of both arms, unless they are ranked already."""
@@ -169,11 +169,11 @@ class CandidateSearch(Struct):
         self._partial, self._moment = None, self.index.moment
         with contextlib.suppress(TimeoutError, StoreError):
             async with asyncio.timeout(max(0.0, self.end - time.monotonic())):
-                return await database.look(lambda reader: self._rank(reader, words, meaning))
+                return await database.read_snapshot(lambda reader: self._rank(reader, words, meaning))
         if self._partial is not None:
             return self._partial
         if self._has_exclusions:
-            evidence = await database.look(lambda reader: self._visible(reader, Evidence(words, meaning)))
+            evidence = await database.read_snapshot(lambda reader: self._visible(reader, Evidence(words, meaning)))
         return _RankedRows(ranked(evidence, self.recipe.base_scores(evidence), None, min_score=self.query.min_score))
 
     def _rank(self, reader: IndexReader, words: LexicalMatches, meaning: VectorMatches) -> _RankedRows:
@@ -265,7 +265,7 @@ class BuiltinSearch:
         end = time.monotonic() + query.deadline * (1 - _RESERVE)
         if query.question.long is not None:
             _, reduced = await guarded(lambda: weighed_question(self.database, query), end)
-            query = query if reduced is None else replace(query, asked=reduced)
+            query = query if reduced is None else replace(query, parsed=reduced)
         question, files = query.question, None
         if not question.filters.is_empty:
             arm, files = await guarded(lambda: candidate_files(self.database, question), end)

@@ -58,13 +58,13 @@ class ConversationArm(Struct, frozen=True):
     """
 
     search: SearchBackend | None = None
-    standing: Callable[[float], Awaitable[Arm]] = always_current
+    index_state: Callable[[float], Awaitable[Arm]] = always_current
 
     async def ask(self, query: Query) -> tuple[Arm, Found]:
         """Return the state of the arm and its result, within the deadline."""
         began = time.monotonic()
         end = began + query.deadline
-        index = NOTHING_TO_ASK if self.search is None else await self.standing(min(query.fresh_until, end) - began)
+        index = NOTHING_TO_ASK if self.search is None else await self.index_state(min(query.fresh_until, end) - began)
         if self.search is None or not index.took_part:
             return index, nothing_found(query.question.terms, index)
         query = query.until(end)

@@ -38,7 +38,7 @@ class CheckedRows(Struct, frozen=True):
     """Documents that are missing or private, and so need not be returned."""
     unmatched: frozenset[ChunkRow] = frozenset()
     """Rows that their files do not contain, or for which that is unknown."""
-    owed: Mapping[RelativePath, str] = {}
+    pending: Mapping[RelativePath, str] = {}
     """Documents whose current content is, or may be, different from the index, and why."""
 
     @property
@@ -52,15 +52,15 @@ class CheckedRows(Struct, frozen=True):
         """The documents with rows that are left out."""
         return {*self.absent, *(row.path for row in self.unmatched)}
 
-    def now(self, row: ChunkRow) -> ChunkRow | None:
+    def current(self, row: ChunkRow) -> ChunkRow | None:
         """Return a checked row with its current line numbers; None if its file no longer contains it."""
-        if not self.owed and not self.absent:
+        if not self.pending and not self.absent:
             return row
         return None if row.path in self.absent or row in self.unmatched else self.moved.get(row, row)
 
     def hit(self, hit: Hit) -> Hit | None:
         """Return a hit with its current line numbers; None if its file no longer contains it."""
-        chunk, copies = self.now(hit.chunk), tuple(filter(None, map(self.now, hit.copies)))
+        chunk, copies = self.current(hit.chunk), tuple(filter(None, map(self.current, hit.copies)))
         if chunk is None:
             return None
         return hit if chunk is hit.chunk and copies == hit.copies else replace(hit, chunk=chunk, copies=copies)
@@ -97,7 +97,7 @@ class FileCheck(Struct, kw_only=True, eq=False):
                 self._overdue.add(work)
 
     def _check_now(self, rows: Sequence[ChunkRow]) -> CheckedRows:
-        moment, chunkers = self.files.moment(), (None, self.chunker, MEDIA_CHUNKER)
+        moment, chunkers = self.files.begin_check(), (None, self.chunker, MEDIA_CHUNKER)
         by_file: dict[tuple[RelativePath, Known | None], list[ChunkRow]] = defaultdict(list)
         for row in rows:
             by_file[row.path, row.known if row.chunker in chunkers else None].append(row)
@@ -106,7 +106,7 @@ class FileCheck(Struct, kw_only=True, eq=False):
         absent: set[RelativePath] = set()
         stale: dict[RelativePath, str] = {}
         for (path, known), group in by_file.items():
-            present = self.files.look(path, known, moment)
+            present = self.files.check(path, known, moment)
             match present.presence:
                 case Presence.ABSENT:
                     absent.add(path)
@@ -126,7 +126,7 @@ class FileCheck(Struct, kw_only=True, eq=False):
 
 
 def _unchecked(rows: Sequence[ChunkRow]) -> CheckedRows:
-    return CheckedRows(unmatched=frozenset(rows), owed={row.path: SkipReason.LATE for row in rows})
+    return CheckedRows(unmatched=frozenset(rows), pending={row.path: SkipReason.LATE for row in rows})
 
 
 def _locate_rows(rows: Iterable[ChunkRow], text: PresentText) -> dict[ChunkRow, ChunkRow]:
@@ -172,19 +172,19 @@ class NotesSearch(Struct, frozen=True, kw_only=True):
             # changed documents may be found again, even by the same chunks: an edit leaves most chunks unchanged
             query = replace(query, exclusions=query.exclusions | Exclusions(checked.absent))
             result, checked = await self._round(query, end)
-        stale = dict(checked.owed)
+        stale = dict(checked.pending)
         for _ in range(MAX_REFILLS):
             if not checked.differing or time.monotonic() > end:
                 break
             # other hits take the places of those that still differ, and may differ, too; if many documents are
             # missing, leave them out all at once
-            missing = Exclusions(frozenset(self.disk.gone())) if checked.absent else Exclusions()
+            missing = Exclusions(frozenset(self.disk.missing())) if checked.absent else Exclusions()
             query = replace(query, exclusions=query.exclusions | checked.exclusions | missing)
             result, checked = await self._round(query, end)
-            stale |= checked.owed
+            stale |= checked.pending
         # still missing after all rounds: the hits that would replace them are not returned
         stale |= dict.fromkeys(checked.absent, SkipReason.GONE)
-        return replace(_update_hits(result, checked, query), owed=stale)
+        return replace(_update_hits(result, checked, query), stale=stale)
 
     async def _round(self, query: Query, end: float) -> tuple[Found, CheckedRows]:
         result = await self.inner.search(query.until(end))
@@ -200,7 +200,7 @@ def _update_hits(result: Found, checked: CheckedRows, query: Query) -> Found:
     floors = result.floors
     # hits that still differ must not affect the thresholds of the others
     if floors is not None and checked.differing:
-        floors = floors.of([(hit.terms, hit.cosine) for hit in hits])
+        floors = floors.restricted_to([(hit.terms, hit.cosine) for hit in hits])
     return replace(result, hits=hits, misses=misses, floors=floors)
 
 

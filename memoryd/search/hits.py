@@ -130,7 +130,7 @@ class Hit(ChunkEvidence, frozen=True, kw_only=True):
 def rested(hit: Hit, today: date) -> Hit:
     """Return a hit whose only decay is that of its document's statements on its own validity."""
     flags = standing_of(hit.chunk.flags, today)
-    return replace(hit, score=hit.score * weight_of(flags), decay=Decay(standing=flags)) if flags else hit
+    return replace(hit, score=hit.score * weight_of(flags), decay=Decay(status_flags=flags)) if flags else hit
 
 
 def best_verdict(hits: Iterable[Hit]) -> Verdict | None:
@@ -174,5 +174,5 @@ def _precedence(hit: Hit, zone: tzinfo) -> tuple[bool, bool, float, date, int]:
     chunk = hit.chunk
     named = None if chunk.source is Source.SESSIONS else date_in_name(chunk.path)
     day = named or datetime.fromtimestamp(chunk.mtime_ns / 1e9, zone).date()
-    validity = weight_of(hit.decay.standing)
+    validity = weight_of(hit.decay.status_flags)
     return not person_of(chunk.path), not is_conflict_copy(chunk.path), validity, day, chunk.mtime_ns

@@ -61,7 +61,7 @@ class Exclusions(Struct, frozen=True):
 class Query(Struct, frozen=True):
     """A query with its limits; `deadline` is in seconds from the call, `now` has the client's clock and time zone.
 
-    `asked` is the parsed form of `text` and `filters`, if it is known already.
+    `parsed` is the parsed form of `text` and `filters`, if it is known already.
     """
 
     text: str
@@ -69,7 +69,7 @@ class Query(Struct, frozen=True):
     min_score: float = 0.0
     deadline: float = 5.0
     filters: Filters = Filters()
-    asked: Question | None = None
+    parsed: Question | None = None
     now: datetime = field(default_factory=lambda: datetime.now(UTC))
     exclusions: Exclusions = Exclusions()
     """Documents and chunks to leave out: their files no longer contain them, or the client may not see them."""
@@ -82,7 +82,7 @@ class Query(Struct, frozen=True):
 
     @property
     def question(self) -> Question:
-        return self.asked or parse_question(self.text, self.filters, self.now)
+        return self.parsed or parse_question(self.text, self.filters, self.now)
 
     def until(self, end: float) -> "Query":
         """Return the query with the time left until `end` (monotonic clock) as deadline."""
@@ -96,7 +96,7 @@ class Query(Struct, frozen=True):
         """Return the query without its filter of sources, for an engine with a single source."""
         question = self.question
         filters = replace(question.filters, sources=())
-        return replace(self, filters=filters, asked=replace(question, filters=filters))
+        return replace(self, filters=filters, parsed=replace(question, filters=filters))
 
 
 class ArmState(StrEnum):
@@ -164,7 +164,7 @@ class Found(Struct, frozen=True):
     """Why an empty result does not prove that there is nothing."""
     floors: Thresholds | None = None
     """The thresholds for the evidence; None: the engine gives no verdicts."""
-    owed: Mapping[RelativePath, str] = {}
+    stale: Mapping[RelativePath, str] = {}
     """Documents that may answer, but are not returned in their current state, and why."""
     conversations: "Found | None" = None
     """The result of the search in conversations, with its own floors; its hits are also in `hits`. None: not searched.
@@ -225,7 +225,7 @@ class DiskFollower(Struct, frozen=True, kw_only=True):
     """Updates the index within so many seconds; returns how many files may still differ."""
     rescan: Callable[[Set[RelativePath], float], Awaitable[bool]]
     """Updates the index for these documents within so many seconds; returns whether the disk was scanned."""
-    gone: Callable[[], Set[RelativePath]]
+    missing: Callable[[], Set[RelativePath]]
     """Returns the indexed documents that are missing on disk; they may stay in the index for a grace period."""
     seconds: float
     """Longest time that a query waits for the index."""
@@ -262,7 +262,7 @@ def why_no_notes(result: Found, freshness: Freshness, query: Query) -> str:
     if not any(arm.took_part for arm in arms):
         reasons = dict.fromkeys(arm.reason for arm in arms)
         return "no arm of the search could answer: " + "; ".join(reasons)
-    if result.owed:
+    if result.stale:
         return why_excluded(result)
     if freshness.pending_files and freshness.hold:
         return f"{freshness.pending_files} files are held back: {freshness.hold}"
@@ -303,9 +303,9 @@ def _unmatched(misses: Sequence[Hit], query: Query) -> str:
 
 def why_excluded(result: Found) -> str:
     """Return why documents that may answer are left out; without their names, which may be private."""
-    if not result.owed:
+    if not result.stale:
         return ""
-    count, reasons = len(result.owed), "; ".join(dict.fromkeys(result.owed.values()))
+    count, reasons = len(result.stale), "; ".join(dict.fromkeys(result.stale.values()))
     return f"{count} {'document is' if count == 1 else 'documents are'} not shown as on disk: {reasons}"
 
 
@@ -323,7 +323,7 @@ def why_no_better(hits: Sequence[Hit], floors: Thresholds | None) -> str:
     """Return why hits have no better verdict; empty if they are answerable."""
     match best_verdict(hits):
         case Verdict.WEAK:
-            return floors.weakness if floors else f"none of the first {LEADING} hits holds a word of the question"
+            return floors.why_weak if floors else f"none of the first {LEADING} hits holds a word of the question"
         case Verdict.NONE:
-            return floors.emptiness if floors else "no hit holds a telling word of the question"
+            return floors.why_empty if floors else "no hit holds a telling word of the question"
     return ""

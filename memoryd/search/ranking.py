@@ -81,7 +81,7 @@ class Ranked(Struct, frozen=True):
         """Return how many candidates behind the first `count` may be in the answer; if it is filled, noise may not."""
         return max(0, len(self.telling) + (0 if is_filled else len(self.noise)) - count)
 
-    def judged(self, chunk: int) -> ChunkEvidence:
+    def evidence_of(self, chunk: int) -> ChunkEvidence:
         """Return the evidence for a chunk; empty if no arm found it."""
         if chunk not in self.base_scores:
             return ChunkEvidence()
@@ -97,7 +97,7 @@ class Ranked(Struct, frozen=True):
 
     def hit(self, row: ChunkRow) -> Hit:
         """Return the hit for a chunk, with its evidence."""
-        evidence, reading = self.judged(row.id), self.readings.get(row.id)
+        evidence, reading = self.evidence_of(row.id), self.readings.get(row.id)
         hit = Hit(**asdict(evidence), chunk=row, score=evidence.base_score, near=self.evidence.vector.near(row.id))
         if reading is None:
             return hit
@@ -125,7 +125,7 @@ def ranked(
     others = base_scores.keys() - literal
     refused = {chunk for chunk in others if base_scores[chunk] < min_score}
     near = {chunk for chunk, cosine in cosines.items() if thresholds is None or not thresholds.is_noise(cosine)}
-    beside_foreign = evidence.vector.beside_foreign
+    beside_foreign = evidence.vector.near_foreign
     noise = others - near - beside_foreign - refused
     return Ranked(
         telling=[chunk for chunk in order if chunk not in noise and chunk not in refused] if others else order,
@@ -304,10 +304,10 @@ def _apply_decay(hit: Hit, settings: SearchSettings, now: datetime, weights: Map
     if half_life is not None:
         decay = decay_of(chunk.path, chunk.source, chunk.mtime_ns, half_life_days=half_life, now=now)
     if chunk.source == Source.SESSIONS:
-        decay = replace(decay, told=answered_share(chunk.text, weights))
-    decay = replace(decay, is_copy=is_copy, standing=standing)
+        decay = replace(decay, answered_share=answered_share(chunk.text, weights))
+    decay = replace(decay, is_copy=is_copy, status_flags=standing)
     verdict = hit.verdict
-    if verdict is Verdict.ANSWERABLE and hit.is_literal and decay.told == 0:
+    if verdict is Verdict.ANSWERABLE and hit.is_literal and decay.answered_share == 0:
         # an earlier question without an answer does not answer, least of all if it is the same question
         verdict = Verdict.NONE if weights.keys() <= set(hit.terms) else Verdict.WEAK
     return replace(hit, score=hit.score * decay.factor, decay=decay, verdict=verdict)
@@ -416,8 +416,8 @@ def _explain_place(hit: Hit, place: int, sorted_place: int, thresholds: Threshol
         reasons.append(f"{hit.ranks.vector}. by meaning")
     if hit.ranks.reading:
         reasons.append(f"{hit.ranks.reading}. by reading it beside the question, from place {hit.ranks.merged}")
-    if hit.verdict is Verdict.NONE and thresholds is not None and hit.decay.told:
-        reasons.append(thresholds.nothing_in(hit.terms, hit.cosine))
+    if hit.verdict is Verdict.NONE and thresholds is not None and hit.decay.answered_share:
+        reasons.append(thresholds.why_none(hit.terms, hit.cosine))
     reasons += _decay_reasons(hit.decay)
     if place < sorted_place:
         reasons.append(f"moved up from place {sorted_place + 1} for what is new in it or because it is a literal match")
@@ -431,11 +431,11 @@ def _explain_place(hit: Hit, place: int, sorted_place: int, thresholds: Threshol
 def _decay_reasons(decay: Decay) -> Iterator[str]:
     if decay.age_days is not None:
         yield f"decayed to {decay.by_age:.0%} after {decay.age_days} days"
-    if decay.told < 1:
-        yield f"{1 - decay.told:.0%} of what it holds of the question was asked there and not answered"
+    if decay.answered_share < 1:
+        yield f"{1 - decay.answered_share:.0%} of what it holds of the question was asked there and not answered"
     if decay.is_copy:
         yield COPY_BEHIND
-    yield from (STANDINGS[flag].because for flag in decay.standing)
+    yield from (STANDINGS[flag].because for flag in decay.status_flags)
 
 
 TABLE = Path(__file__).with_name("word_background.zlib")

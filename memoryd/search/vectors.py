@@ -251,7 +251,7 @@ def _noise(sample: Matrix, query: Vector, strangers: Strangers | None, means: La
     groups = means.groups(strangers.vectors, [strangers.language] * len(strangers.vectors))
     texts, questions = (means.without(rows, groups) for rows in (strangers.vectors, strangers.questions))
     noise = noise_of(_cosines(sample, query), _cosines(texts, query), strangers.reach)
-    return replace(noise, usual=usual_of(questions @ texts.T))
+    return replace(noise, unrelated=usual_of(questions @ texts.T))
 
 
 def _cosines(vectors: Matrix, query: Vector) -> CosineSample:
@@ -388,7 +388,7 @@ class VectorIndex:
             await self._refresh()
             return not self._rows.count
 
-    async def compared(
+    async def compare(
         self, query: Vector, *, language: str = "", strangers: Strangers | None = None
     ) -> ComparedVectors:
         """Load new vectors, and return a snapshot of all to compare with a question; `language` may be unknown.
@@ -445,7 +445,7 @@ class VectorIndex:
             sample = now.vectors[::step].copy()
         else:
             ids = now.ids[::step]
-            batch = await self._database.look(lambda reader: reader.vectors(self.space, ids, self._dimensions))
+            batch = await self._database.read_snapshot(lambda reader: reader.vectors(self.space, ids, self._dimensions))
             sample = without_means(batch, rows.means)[0].vectors
         if rows is self._rows:
             self._sampled, self._sample = rows.count, sample

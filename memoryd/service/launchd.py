@@ -50,7 +50,7 @@ class LaunchdManager(Struct, frozen=True):
     def domain(self) -> str:
         """The launchd domain of the agent: the graphical session, or the user's domain without a screen."""
         graphical = f"gui/{os.getuid()}"
-        return graphical if self._print(graphical).is_done else f"user/{os.getuid()}"
+        return graphical if self._print(graphical).is_success else f"user/{os.getuid()}"
 
     @property
     def places(self) -> tuple[Path, ...]:
@@ -61,7 +61,7 @@ class LaunchdManager(Struct, frozen=True):
         """Return the state of the service; never raises."""
         state = state_of_files("launchd", self.places)
         answer = self._print(f"{self.domain}/{LABEL}")
-        if not answer.is_done:
+        if not answer.is_success:
             return replace(state, phase=NOT_LOADED)
         pid, phase, last = (pattern.search(answer.output) for pattern in (PID, PHASE, LAST_EXIT))
         code = int(last[1]) if last else 0

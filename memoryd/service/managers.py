@@ -62,7 +62,7 @@ def manager_here(environment: Mapping[str, str] = os.environ) -> ServiceManager:
 def _why_no_systemd(environment: Mapping[str, str]) -> str:
     """Return why no systemd of this user answers; empty if it answers."""
     answer = run_program((*SYSTEMCTL, "show", "--property=Version"), environment, seconds=10)
-    if answer.is_done:
+    if answer.is_success:
         return ""
     if "not been booted" in answer.error:
         return "systemd does not run here, as in most containers and in WSL 1"

@@ -32,7 +32,7 @@ _UNFIT = expression("[\x00-\x1f\x7f\ud800-\udfff]")
 class ManagerAnswer(Struct, frozen=True):
     """The output of a program, and whether it succeeded; a missing or hanging program counts as failed."""
 
-    is_done: bool
+    is_success: bool
     output: str
     error: str
 
@@ -162,11 +162,11 @@ def _do(step: ServiceStep, write: WriteFile) -> str:
         case "run":
             answer = run_program(step.command)
             for _ in range(1, step.tries):
-                if answer.is_done:
+                if answer.is_success:
                     break
                 time.sleep(TRY_PAUSE_SECONDS)
                 answer = run_program(step.command)
-            return "" if answer.is_done else answer.reason
+            return "" if answer.is_success else answer.reason
     return ""
 
 

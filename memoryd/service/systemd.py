@@ -79,7 +79,7 @@ class SystemdManager(Struct, frozen=True):
         """Return the state of the service; never raises."""
         answer = run_program((*SYSTEMCTL, "show", f"--property={PROPERTIES}", SERVICE), self.environment, seconds=10)
         state = replace(state_of_files("systemd", self.places), lingers=self.lingers())
-        if not answer.is_done:
+        if not answer.is_success:
             return replace(state, reason=answer.reason, hint="see what it says: systemctl --user status memoryd")
         return _with_properties(state, answer.properties)
 
@@ -87,7 +87,7 @@ class SystemdManager(Struct, frozen=True):
         """Return whether the user's services go on after logout; None if that is unknown."""
         user = self.environment.get("USER") or str(os.getuid())
         answer = run_program(("loginctl", "show-user", user, "--property=Linger"), self.environment, seconds=10)
-        linger = answer.properties.get("Linger") if answer.is_done else None
+        linger = answer.properties.get("Linger") if answer.is_success else None
         # loginctl does not know a user who is not logged in, but the file of the setting is readable
         if linger is None:
             return True if (Path("/var/lib/systemd/linger") / user).exists() else None

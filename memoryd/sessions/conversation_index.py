@@ -105,7 +105,7 @@ class ConversationWriter:
             self._epoch = epoch
         return dict(self._known)
 
-    async def distrust(self) -> None:
+    async def invalidate(self) -> None:
         """Mark all conversations to be read again, even if their source reports no change."""
         async with self.lock:
             await self._database.conversations.distrust()
@@ -313,7 +313,7 @@ class ConversationFeeder:
             for path, row in known.items()
             if path.startswith(self.source.prefix)
         }
-        listing = await in_thread(self._executor, lambda: self.source.look(read, is_forced=is_forced))
+        listing = await in_thread(self._executor, lambda: self.source.scan(read, is_forced=is_forced))
         self._note(listing.trouble)
         self.failures = {path: why for path, why in self.failures.items() if path in listing.present}
         self.scans += 1
@@ -414,7 +414,7 @@ class SimilarTurnSearch(Struct, frozen=True, kw_only=True):
 
     async def _search(self, message: str, now: datetime) -> tuple[Arm, SimilarTurns]:
         question = parse_question(message, Filters(), now)
-        arm, embedded = await self.vector_arm.embedded(question)
+        arm, embedded = await self.vector_arm.embed(question)
         if embedded is None:
             return arm, NOTHING_SIMILAR
         arm, matches = await self.vector_arm.matches(embedded, question, CHUNKS, CandidateFilter())

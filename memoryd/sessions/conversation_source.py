@@ -78,7 +78,7 @@ class ConversationSource(Protocol):
         """Prefix of the paths of its conversations."""
         ...
 
-    def look(self, read: Mapping[RelativePath, str], *, is_forced: bool) -> SourceListing:
+    def scan(self, read: Mapping[RelativePath, str], *, is_forced: bool) -> SourceListing:
         """List the source; `read` has the stamps of the last reading by path. If forced, all changes are due."""
         ...
 
@@ -124,7 +124,7 @@ class QaConversations(Struct, eq=False):
     _others: dict[RelativePath, str] = {}
     """States of archived sessions that belong to other agents or could not be read."""
 
-    def look(self, read: Mapping[RelativePath, str], *, is_forced: bool) -> SourceListing:
+    def scan(self, read: Mapping[RelativePath, str], *, is_forced: bool) -> SourceListing:
         """List the sessions, and those that changed."""
         if not self.sessions.is_open:
             raise StoreUnavailable("the question-and-answer store is not open")
@@ -133,7 +133,7 @@ class QaConversations(Struct, eq=False):
             return SourceListing(set(read), ())
         if is_forced:
             # only if forced: changes by other processes are noticed now and then anyway
-            self.sessions.look()
+            self.sessions.scan()
         states = {turns_path(name): state for name, state in _states(self.sessions, self.agent).items()}
         with self._lock:
             others = dict(self._others)

@@ -233,7 +233,7 @@ class ArchivedSessions(Struct, frozen=True):
     files: SessionFiles
     known: KnownSessions
 
-    def look(self) -> list[SessionStub]:
+    def scan(self) -> list[SessionStub]:
         """Read the changed files, newest first. Return the stubs of all readable sessions, oldest activity first.
 
         Raises OSError.

@@ -202,7 +202,7 @@ class SessionEnds(Struct, frozen=True):
 
         None also if that session is not to be remembered or belongs to a transcript. Ended sessions are skipped.
         """
-        self.sessions.look()
+        self.sessions.scan()
         newest = self.sessions.known.newest(agent, key, is_open=True)
         head = None if newest is None else newest.head
         if head is None or not head.is_remembered or place_of(head) is not None:
@@ -225,11 +225,11 @@ class SessionEnds(Struct, frozen=True):
                 with contextlib.suppress(NotFound, StoreError):
                     yield self.sessions.read(head.id, agent=agent)
 
-    def note_told(self, session: SessionId) -> None:
+    def note_summarised(self, session: SessionId) -> None:
         """Mark a session as summarised: its memory was made, or there is nothing to summarise. Raises as `end` does."""
         self._note(session, lambda stored: replace(stored, end=SessionEnd.SUMMARISED))
 
-    def note_summed_up(self, session: SessionId, seq: int) -> None:
+    def note_summary_end(self, session: SessionId, seq: int) -> None:
         """Store that a summary covers a session up to a turn. Raises as `end` does."""
         self._note(session, lambda stored: replace(stored, summed_up=max(stored.summed_up, seq)))
 

@@ -173,7 +173,7 @@ class SessionTurns(Struct, frozen=True):
 
     def current_session(self, key: str, agent: str, at: datetime) -> SessionId | None:
         """Scan the disk, and return the session of a session key that is current at a time, None if there is none."""
-        self.sessions.look()
+        self.sessions.scan()
         return self._known_current(key, agent, at)
 
     def session_before(self, key: str, agent: str, at: datetime | None) -> SessionId | None:
@@ -182,7 +182,7 @@ class SessionTurns(Struct, frozen=True):
 
     def is_excluded(self, key: str, agent: str, at: datetime) -> bool:
         """Return whether the session of a key that is current at a time is marked "do not remember"."""
-        self.sessions.look()
+        self.sessions.scan()
         newest = self.sessions.known.newest(agent, key, is_open=True, at=at)
         return newest is not None and not newest.head.is_remembered
 
@@ -236,7 +236,7 @@ class SessionTurns(Struct, frozen=True):
 
         A turn that has an answer can get more of it until its session is over.
         """
-        self.sessions.look()
+        self.sessions.scan()
         known = self.sessions.known
         # an ended session of that time is preferred to a session of another time
         of_that_time = known.newest(agent, key, is_open=True, at=at) or known.newest(agent, key, at=at)

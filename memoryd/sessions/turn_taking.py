@@ -83,7 +83,7 @@ class TurnTaking(Struct, eq=False, kw_only=True):
     agent: str
     look: Callable[[], AgentTranscripts]
     store: StoreAccess
-    hold: HoldAnswer
+    store_answer: HoldAnswer
     poll_seconds: float = POLL_SECONDS
     now: Callable[[], float] = time.time
     trouble: str = ""
@@ -125,9 +125,9 @@ class TurnTaking(Struct, eq=False, kw_only=True):
         began = time.monotonic()
         transcripts = await asyncio.to_thread(self.look)
         self._is_excluded, self.trouble = transcripts.is_excluded, transcripts.problem
-        if transcripts.marks != self._marks:
+        if transcripts.version != self._marks:
             # a forgotten transcript may be allowed again: only the store knows how far it was taken
-            self._marks = transcripts.marks
+            self._marks = transcripts.version
             self._settled.clear()
             self._buffers.clear()
         present = {transcript.name for transcript in transcripts.files}
@@ -264,6 +264,6 @@ class TurnTaking(Struct, eq=False, kw_only=True):
             return False
         for made in taken.made:
             if made.dropped_answer is not None:
-                await self.hold(taken.session.id, made.turn.seq, made.dropped_answer)
+                await self.store_answer(taken.session.id, made.turn.seq, made.dropped_answer)
         buffer.stored, buffer.line, buffer.open_seq = taken.place, place.line, taken.place.open_seq
         return True

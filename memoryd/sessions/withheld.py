@@ -35,7 +35,7 @@ class WithheldConversations(Struct, eq=False):
 
     agent: str
     ledger: Ledger
-    before: "WithheldConversations | None" = None
+    previous: "WithheldConversations | None" = None
     """The same for the agent's previous ledger, shared or its own: it has another key and stays valid."""
     trouble: str = ""
     """Why the withheld conversations are not known; empty if they are."""
@@ -53,8 +53,8 @@ class WithheldConversations(Struct, eq=False):
         if self._known is not None:
             return
         try:
-            if self.before is not None:
-                await self.before.load()
+            if self.previous is not None:
+                await self.previous.load()
             self._key, rows = await self.ledger.withheld(self.agent)
         except (StoreError, OSError) as exc:
             self.trouble = f"it is not known which conversations are not to be remembered: {exc}"
@@ -158,7 +158,7 @@ class WithheldConversations(Struct, eq=False):
         """
         await self._ready()
         # keys of the previous ledger stay valid and are not stored twice
-        older = [] if self.before is None else self.before._marks_of(key)
+        older = [] if self.previous is None else self.previous._marks_of(key)
         if (not is_owners and self.has_key(key)) or any(kind is WithheldKind.KEY for kind, _ in older):
             return
         kind = WithheldKind.KEY if is_owners else WithheldKind.AGENTS_KEY
@@ -173,7 +173,7 @@ class WithheldConversations(Struct, eq=False):
         """Allow messages of a session key again. Return whether it was withheld. Raises StoreError, Denied."""
         # the hash needs the secret of the ledger
         await self.load()
-        was_withheld = self.before is not None and await self.before.release_key(key)
+        was_withheld = self.previous is not None and await self.previous.release_key(key)
         return any([await self._release(kind, name) for kind, name in self._marks_of(key)]) or was_withheld
 
     async def release_marks_of_agent(self) -> int:
@@ -216,7 +216,7 @@ class WithheldConversations(Struct, eq=False):
 
     async def _release(self, kind: WithheldKind, name: str) -> bool:
         await self.load()
-        before = self.before
+        before = self.previous
         was_withheld = before is not None and (kind, name) in before._all() and await before._release(kind, name)
         is_released = await self.ledger.release(self.agent, kind, name) or was_withheld
         self._set_known({key: entry for key, entry in self._all().items() if key != (kind, name)})
@@ -235,11 +235,11 @@ class WithheldConversations(Struct, eq=False):
     def _ledgers(self) -> Iterator["WithheldConversations"]:
         """Yield this object and those of the previous ledgers."""
         yield self
-        if self.before is not None:
-            yield from self.before._ledgers()
+        if self.previous is not None:
+            yield from self.previous._ledgers()
 
     def _of_kind(self, kind: WithheldKind) -> list[WithheldName]:
-        before = [] if self.before is None else self.before._of_kind(kind)
+        before = [] if self.previous is None else self.previous._of_kind(kind)
         return [*before, *(entry for entry in self._all().values() if entry.kind is kind)]
 
     def _is_beginning(self, file: Path, entry: WithheldName) -> bool:
@@ -278,9 +278,9 @@ class SourceWithoutWithheld(Struct, frozen=True):
         """Prefix of the paths of its conversations."""
         return self.inner.prefix
 
-    def look(self, read: Mapping[RelativePath, str], *, is_forced: bool) -> SourceListing:
+    def scan(self, read: Mapping[RelativePath, str], *, is_forced: bool) -> SourceListing:
         """List the source without withheld conversations, so that their rows are deleted."""
-        listing = self.inner.look(read, is_forced=is_forced)
+        listing = self.inner.scan(read, is_forced=is_forced)
         hidden = {path for path in listing.present if self.withheld.withholds_path(path)}
         due = [path for path in listing.due if path not in hidden]
         return replace(listing, present=listing.present - hidden, due=due)

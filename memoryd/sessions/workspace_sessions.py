@@ -97,7 +97,7 @@ class WorkspaceSessions:
                 self.note_change()
             self.is_open = True
 
-    def look(self) -> None:
+    def scan(self) -> None:
         """Read changes that other processes made; costs one stat per session."""
         if not self.workspace.is_dir():
             # perhaps not mounted: do not treat its sessions as deleted
@@ -115,7 +115,7 @@ class WorkspaceSessions:
     def learn(self) -> None:
         """Read the archived sessions that are not known yet, to index them; a year of them takes a second."""
         with unavailable():
-            self.archived.look()
+            self.archived.scan()
 
     @contextlib.contextmanager
     def alone(self) -> Iterator[None]:
@@ -288,7 +288,7 @@ class SessionArchive:
     def stubs(self, agent: str) -> list[SessionStub]:
         """Return the archived sessions of an agent, newest first, without their turns."""
         with unavailable():
-            stubs = self._sessions.archived.look()
+            stubs = self._sessions.archived.scan()
         return [stub for stub in reversed(stubs) if stub.session.agent == agent]
 
     def put_away(self, now: datetime) -> list[SessionId]:
@@ -332,7 +332,7 @@ class SessionArchive:
                 (questions_only, False),
                 (questions_only, True),
             ):
-                for stub in self._sessions.archived.look():
+                for stub in self._sessions.archived.scan():
                     if stub.answers and (dropped := self._prune(stub.session.id, answer_retention, drops_marked)):
                         self.usage = replace(self.usage, pruned=self.usage.pruned + dropped)
                         self._measure(others)

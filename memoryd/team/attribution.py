@@ -157,9 +157,11 @@ class Attribution:
         for path, file in files.items():
             place, touched = shared_file(path), self._touches.get(path, {})
             assert place is not None
-            left = next((blob for mail, blob in touched.items() if people.wrote(place.person, mail)), "")
+            left = next((blob for mail, blob in touched.items() if people.has_address(place.person, mail)), "")
             key = (path, file.blob, left)
-            if left == file.blob and (not place.is_log or all(people.wrote(place.person, mail) for mail in touched)):
+            if left == file.blob and (
+                not place.is_log or all(people.has_address(place.person, mail) for mail in touched)
+            ):
                 foreign[path] = frozenset()
             elif not place.is_log or not left or file.size > MAX_BLAMED_BYTES:
                 foreign[path] = _ALL
@@ -181,7 +183,7 @@ class Attribution:
         except SidecarError:
             return _ALL
         text, own = [texts.get(version, b"").decode("utf-8", "replace") for version in (blob, left)]
-        foreign = {at for at, mail in enumerate(mails, 1) if not people.wrote(place.person, mail)}
+        foreign = {at for at, mail in enumerate(mails, 1) if not people.has_address(place.person, mail)}
         return _hidden_lines(path, text, own, foreign)
 
 

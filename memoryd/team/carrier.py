@@ -109,7 +109,7 @@ class GitCarrier:
             await self._commit(changes)
             await self._show_and_note()
 
-    async def found(self, people: TeamPeople, why: str) -> None:
+    async def create_team(self, people: TeamPeople, why: str) -> None:
         """Write the file of the team, with its people."""
         async with self._files:
             await self._open()
@@ -308,7 +308,7 @@ class GitCarrier:
 
     async def _check_author(self, people: TeamPeople) -> None:
         mail = await self.repository.author()
-        if not people.wrote(self.place.person, mail):
+        if not people.has_address(self.place.person, mail):
             raise InvalidRequest(NOT_IN.format(self.place.person, mail), hint=NOT_IN_HINT)
 
     async def _bytes(self, tree: Mapping[str, TreeFile], path: str) -> bytes | None:

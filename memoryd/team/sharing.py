@@ -82,7 +82,7 @@ class SharedNotes(Struct, frozen=True):
     texts: Mapping[str, str | None]
     refused: Mapping[str, str]
     """Reasons why selected notes are not shared, by path."""
-    standing: Set[MemoryId] | None = None
+    valid_ids: Set[MemoryId] | None = None
     """The ids under which the person's currently valid memories would be shared; None while that is unknown."""
 
 
@@ -180,7 +180,7 @@ class TeamSharing:
             await self._note(lambda published: published - set(ids))
             return revoked
 
-    async def owe(self, ids: Collection[MemoryId], *, is_dry_run: bool) -> bool:
+    async def queue_revocation(self, ids: Collection[MemoryId], *, is_dry_run: bool) -> bool:
         """Note memories that are about to be removed from the notes, so that they are revoked as soon as possible.
 
         Return whether any of them may be shared. A dry run notes nothing.
@@ -227,10 +227,10 @@ class TeamSharing:
             # read before the notes: a memory that is recorded and shared in between must not be revoked
             published = await self.published()
             if (notes := await self._notes()) is not None:
-                if notes.standing is None:
+                if notes.valid_ids is None:
                     # the index is about to read changes
                     self._wanted.set()
-                elif outdated := _ids(published) - notes.standing:
+                elif outdated := _ids(published) - notes.valid_ids:
                     for memory in await self.revoke(outdated):
                         log.info("taken back from the team: it holds no more", memory=short_id(memory.placed.line.id))
                 await self._share_notes(notes)
@@ -246,7 +246,7 @@ class TeamSharing:
                 # errors are reported by the carrier's health
                 with contextlib.suppress(MemorydError, OSError):
                     await self.sync()
-            if self._minutes and self.behind() == INCOMPLETE:
+            if self._minutes and self.why_outdated() == INCOMPLETE:
                 self._wanted.set()
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(self._minutes * 60 or None):
@@ -282,7 +282,7 @@ class TeamSharing:
             retained = _ids(published) if known else published
             await self._note(lambda _: retained | wanted.keys())
 
-    def behind(self) -> str:
+    def why_outdated(self) -> str:
         """Return why the files of others may be outdated here; empty if they are not, or exchanges are manual only."""
         health = self.carrier.health()
         unasked = NOT_FETCHED if self._minutes and health.fetched_at is None else ""

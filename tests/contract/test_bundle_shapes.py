@@ -7,7 +7,7 @@ from pydantic import TypeAdapter
 
 from memoryd.domain.memories.bundle import Bundle, BundlePart, Encoding, bundle, encoded, stable_block
 
-CORE = BundlePart("MEMORY.md", "# Memory\n\n- The gateway runs on alder.", "MEMORY.md", is_whole=False)
+CORE = BundlePart("MEMORY.md", "# Memory\n\n- The gateway runs on alder.", "MEMORY.md", is_indivisible=False)
 RECALLED = BundlePart("5e6f7a8b", 'She said: "4172" \\ </note>', "memory/2025-11-27.md#L4", note="2025-11-27")
 STABLE = stable_block([CORE], [], budget=1200)
 BUNDLES = {

@@ -209,5 +209,5 @@ def test_keyword_plan_01_two_characters_are_found_without_a_scan() -> None:
 
 
 def test_config_03_weights_of_zero() -> None:
-    both = HybridSection.model_validate({"vectorWeight": 0, "textWeight": 0}).normalised()
+    both = HybridSection.model_validate({"vectorWeight": 0, "textWeight": 0}).with_normalised_weights()
     assert [both.vector_weight, both.text_weight] == expected("config-03")["weights"]

@@ -343,7 +343,7 @@ async def test_rows_of_no_shape_are_named_and_take_nothing_away(server: Postgres
             await ana.carrier.exchange()
             health = ana.carrier.health()
             assert "an invalid answer" in health.refused + health.broken
-            assert ana.sharing.behind()
+            assert ana.sharing.why_outdated()
         finally:
             admin.execute("DROP FUNCTION memoryd.listed; ALTER FUNCTION memoryd.true_listed RENAME TO listed")
     assert ana.all_seen() == {"ana/memory/2026-11-02.md", "ben/memory/2026-11-02.md"}

@@ -29,6 +29,6 @@ def page() -> str:
     """Return the page."""
     parts = [HEAD.format(deep=DEEP_SECONDS)]
     for section in SECTIONS:
-        rows = [(f"`{check.id}`", check.looks_at, check.advice, f"{check.seconds:.0f}") for check in checks([section])]
+        rows = [(f"`{check.id}`", check.subject, check.advice, f"{check.seconds:.0f}") for check in checks([section])]
         parts.append(f"## {section}\n\n" + table(("check", "looks at", "what to do", "time"), rows))
     return "\n".join(parts)

@@ -86,7 +86,7 @@ def test_f147_orders_in_a_memory_stay_data_in_every_shape_of_a_bundle(
 @pytest.mark.parametrize("encoding", Encoding)
 def test_f147_orders_in_names_and_places_stay_data(encoding: Encoding) -> None:
     """Entities, paths and documents are escaped as memories are."""
-    parts = [BundlePart(one, one, f'memory/a"> {one}.md#L1', one, is_whole=False) for one in ORDERS]
+    parts = [BundlePart(one, one, f'memory/a"> {one}.md#L1', one, is_indivisible=False) for one in ORDERS]
     made = bundle(stable_block(parts[:3], [], budget=4000), parts[3:], budget=4000)
     told = list(texts(encoded(made, encoding)))
     assert "".join(told) == made.text

@@ -106,7 +106,7 @@ async def test_file_of_the_team_that_a_push_took_away_is_told_with_what_to_do(
     [trouble] = ben.sharing.troubles()
     assert f"no team.json any more: commit {commit} by mallory@example.org took it away" in trouble
     assert f"git revert {commit}" in trouble
-    assert ben.sharing.behind() == trouble
+    assert ben.sharing.why_outdated() == trouble
     with pytest.raises(SidecarError, match=r"no team\.json any more"):
         await ben.promote("- W: nobody may read this")
     git(mallory.folder, "revert", "--no-edit", commit)
@@ -400,7 +400,7 @@ async def test_answer_is_not_whole_while_it_is_not_known_who_wrote_what(
         hasty.setattr(attribution, "ALL_BLAME_SECONDS", 0)
         await ben.carrier.exchange()
     assert ben.all_seen() == {SHOWN}
-    assert "who wrote it" in ben.sharing.behind()
+    assert "who wrote it" in ben.sharing.why_outdated()
     # it is looked up soon, and not at the next interval only
     monkeypatch.setattr(sharings, "SOON_SECONDS", 0.0)
     monkeypatch.setattr(sharings, "SEND_SECONDS", 0.1)
@@ -416,9 +416,9 @@ async def test_answer_is_not_whole_while_it_is_not_known_who_wrote_what(
         await eventually_async(lambda: len(seen | {ben.carrier.health().fetched_at}) > 1)
         seen.add(ben.carrier.health().fetched_at)
         await eventually_async(lambda: len(seen | {ben.carrier.health().fetched_at}) > 2)
-    await eventually_async(lambda: again.behind() == "")
+    await eventually_async(lambda: again.why_outdated() == "")
     running.cancel()
-    assert (ben.seen("ana/memory/2026-11-04.md"), ben.sharing.behind()) == ("## Retain\n- W: one\n\n", "")
+    assert (ben.seen("ana/memory/2026-11-04.md"), ben.sharing.why_outdated()) == ("## Retain\n- W: one\n\n", "")
 
 
 @pytest.mark.parametrize("when", ["is about to", "does", "is not indexed yet"])
@@ -740,7 +740,7 @@ async def test_of_two_who_take_a_name_at_once_the_faster_has_it(members: list[Me
     both = [await ana.beside(tmp_path / name, "cem").open() for name in ("faster", "slower")]
     for number, one in enumerate(both):
         await one.exchange()
-        await one.git.found((await one.git.people()).with_person("cem", f"cem{number}@example.org"), "cem joins")
+        await one.git.create_team((await one.git.people()).with_person("cem", f"cem{number}@example.org"), "cem joins")
     for one in both:
         await one.exchange()
         assert (await one.git.people()).people["cem"] == ("cem0@example.org",)
@@ -827,8 +827,8 @@ async def test_what_could_not_be_taken_back_is_by_the_next_exchange(members: lis
     await ana.exchange()
     await ben.exchange()
     never = line("- W: never shared").id
-    assert await ana.sharing.owe([shared.id], is_dry_run=False)
-    assert not await ana.sharing.owe([never], is_dry_run=False)
+    assert await ana.sharing.queue_revocation([shared.id], is_dry_run=False)
+    assert not await ana.sharing.queue_revocation([never], is_dry_run=False)
     # it is known after a restart, too
     ana = await ana.again()
     ana.shared = SharedNotes({}, {}, frozenset())

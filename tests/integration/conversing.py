@@ -108,7 +108,7 @@ async def talking(
     )
     plan = plan_for(chosen, loaded.models, store=ModelStore(folder / "models"), environment={}, home=folder)
     slot, embedder = CurrentEmbedder(lambda _state: None), FakeEmbedder()
-    await (slot.become(ModelPhase.READY, embedder=embedder) if is_embedding else slot.become(ModelPhase.OFF))
+    await (slot.set(ModelPhase.READY, embedder=embedder) if is_embedding else slot.set(ModelPhase.OFF))
     notes_file = Database(path=folder / "index.sqlite", executor=executor)
     await notes_file.open()
     notes = EmbeddingLoop(

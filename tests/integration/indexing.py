@@ -62,7 +62,7 @@ class Stage:
     async def embed(self, seconds: float = 60) -> None:
         await self.sync()
         async with asyncio.timeout(seconds):
-            await self.embedding_loop.drained()
+            await self.embedding_loop.wait_until_embedded()
 
     async def ask(self, text: str, *, filters: Filters | None = None, limit: int = 6) -> Found:
         return await self.search.search(Query(text, limit=limit, filters=filters or Filters()))
@@ -110,7 +110,7 @@ async def staged(
     workspace.mkdir(exist_ok=True)
     fake = embedder or FakeEmbedder()
     slot = CurrentEmbedder(lambda _state: None)
-    await slot.become(phase, embedder=fake if phase is ModelPhase.READY else None)
+    await slot.set(phase, embedder=fake if phase is ModelPhase.READY else None)
     events: list[tuple[Event, Mapping[str, object]]] = []
 
     ignore = IgnoreFile(
@@ -122,7 +122,7 @@ async def staged(
     )
 
     def look() -> tuple[list[ScanRoot], ScanRules]:
-        ruling = ignore.look()
+        ruling = ignore.read()
         return workspace_roots(workspace, extra), ScanRules(
             workspace=workspace,
             is_ignored=ruling.is_ignored,
@@ -138,11 +138,13 @@ async def staged(
     def on_scan(seen: Scan) -> None:
         if watcher is not None:
             info = workspace.stat()
-            watcher.watch("stage", {**seen.folders, str(workspace): (info.st_dev, info.st_ino)}, indexer.triggers.hear)
+            watcher.watch(
+                "stage", {**seen.folders, str(workspace): (info.st_dev, info.st_ino)}, indexer.triggers.take_events
+            )
 
     def on_purge() -> None:
         search.forget_vectors()
-        embedding_loop.break_off()
+        embedding_loop.cancel_batch()
 
     async def found_elsewhere(fingerprint: str, hashes: Sequence[bytes]) -> dict[bytes, Vector]:
         return dict(lookup(fingerprint, hashes))

@@ -34,7 +34,7 @@ class Desk:
 
     async def embed(self, embedder: FakeEmbedder) -> None:
         """Take the embedder, and look once for what it is to embed."""
-        await self.slot.become(ModelPhase.READY, embedder=embedder)
+        await self.slot.set(ModelPhase.READY, embedder=embedder)
         space = await self.backlog.space_of(embedder)
         await self.backlog.refill(space)
         while batch := self.backlog.queue.take(4):
@@ -122,7 +122,7 @@ async def test_model_that_comes_and_goes_between_two_looks_takes_no_vectors_alon
     await put_note(desk.database, A, note("rent"))
     await desk.embed(first)
     once = await desk.vectors()
-    await desk.slot.become(ModelPhase.READY, embedder=second)
+    await desk.slot.set(ModelPhase.READY, embedder=second)
     await desk.bound_unused()
     assert await desk.vectors() == once
     # nor is its space taken for the one that its provider was at work in
@@ -140,7 +140,7 @@ async def test_vectors_of_the_model_before_go_though_they_were_looked_at_before_
     await desk.embed(first)
     await desk.embed(second)
     once = len(first.embedded)
-    await desk.slot.become(ModelPhase.READY, embedder=first)
+    await desk.slot.set(ModelPhase.READY, embedder=first)
     await desk.bound_unused()
     assert await desk.vectors() == 2 * once
     await desk.embed(first)
@@ -179,7 +179,7 @@ async def test_commit_while_texts_wait_has_the_new_ones_looked_at_alone(desk: De
     embedder = FakeEmbedder()
     for number in range(60):
         await put_note(desk.database, RelativePath(f"memory/{number}.md"), note(f"rent{number}", f"boiler{number}"))
-    await desk.slot.become(ModelPhase.READY, embedder=embedder)
+    await desk.slot.set(ModelPhase.READY, embedder=embedder)
     space = await desk.backlog.space_of(embedder)
     every = await desk.steps_of_look(space)
     first = desk.backlog.queue.take(4)
@@ -195,7 +195,7 @@ async def test_text_that_went_while_it_waits_is_not_embedded(desk: Desk) -> None
     embedder = FakeEmbedder()
     await put_note(desk.database, A, note("rent", "boiler"))
     await put_note(desk.database, B, note("attic"))
-    await desk.slot.become(ModelPhase.READY, embedder=embedder)
+    await desk.slot.set(ModelPhase.READY, embedder=embedder)
     space = await desk.backlog.space_of(embedder)
     await desk.backlog.refill(space)
     await desk.database.documents.remove([A])
@@ -229,7 +229,7 @@ async def test_note_that_comes_between_the_count_of_changes_and_the_look_waits_o
 ) -> None:
     embedder, look = FakeEmbedder(), desk.database.vectors.pending
     await put_note(desk.database, A, note(*map(str, range(40))))
-    await desk.slot.become(ModelPhase.READY, embedder=embedder)
+    await desk.slot.set(ModelPhase.READY, embedder=embedder)
     space = await desk.backlog.space_of(embedder)
 
     async def pending(*args: Any, **given: Any) -> Any:
@@ -279,7 +279,7 @@ async def test_file_that_does_not_change_is_counted_once(desk: Desk) -> None:
     assert await desk.steps_of(desk.backlog.count) > 0
     for _ in range(3):
         assert await desk.steps_of(desk.backlog.count) == await desk.backlog.count() == 0
-    await desk.slot.become(ModelPhase.READY, embedder=second)
+    await desk.slot.set(ModelPhase.READY, embedder=second)
     assert await desk.backlog.count() == len(first.embedded)
     await desk.database.close()
     await desk.database.open()
@@ -304,7 +304,7 @@ async def test_space_of_a_file_that_was_made_anew_says_when_it_was_worked_in(des
 async def test_vectors_for_a_file_that_was_lost_go_to_no_space_of_the_new_one(desk: Desk) -> None:
     embedder = FakeEmbedder()
     await put_note(desk.database, A, note("rent"))
-    await desk.slot.become(ModelPhase.READY, embedder=embedder)
+    await desk.slot.set(ModelPhase.READY, embedder=embedder)
     space = await desk.backlog.space_of(embedder)
     await desk.backlog.refill(space)
     batch = desk.backlog.queue.take(4)

@@ -204,7 +204,7 @@ def test_backup_of_one_agent_holds_the_ledger_that_it_had_before(tmp_path: Path)
     """What that withholds counts for good."""
     listed = [{"id": "b", "workspace": str(tmp_path / "ws")}]
     (agent,) = Config.model_validate({"agents": {"list": listed}}).resolved_agents()
-    paths = {agent.ledger_path, agent.former.ledger_path}
+    paths = {agent.ledger_path, agent.with_other_ledger.ledger_path}
     for path in paths:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.touch()

@@ -155,9 +155,9 @@ async def test_statement_is_written_with_who_said_it_on_the_day_it_was_said(room
 
 async def test_what_an_agents_socket_says_pins_nothing_and_is_from_the_agent(room: Captured) -> None:
     own = replace(ADDRESS, text="Please call me Hal.")
-    assert [one.is_pinned for one in (await room.capturing().messages.dry_run(own)).kept] == [True]
+    assert [one.is_pinned for one in (await room.capturing().messages.dry_run(own)).items] == [True]
 
-    await room.capturing().messages.capture(replace(own, is_owners=False))
+    await room.capturing().messages.capture(replace(own, is_owner=False))
 
     ((_, line),) = room.lines()
     assert (line.attributes.is_pinned, line.attributes.importance, line.attributes.provenance) == (False, None, "agent")
@@ -175,7 +175,7 @@ async def test_same_again_is_written_on_another_day_alone(room: Captured) -> Non
 async def test_dry_run_writes_nothing(room: Captured) -> None:
     verdict = await room.capturing().messages.dry_run(ADDRESS)
 
-    assert [item.form for item in verdict.kept] == ["I live in"]
+    assert [item.form for item in verdict.items] == ["I live in"]
     assert room.said() == []
 
 
@@ -244,7 +244,7 @@ async def test_echoes_are_known_after_a_restart(room: Captured) -> None:
     assert await room.delivered.echoes("main", KEY, ["I live in Graz"])
 
     room.delivered = ShownSpans(ShownSpanRows(room.ledger, str(room.folder)))
-    assert (await room.capturing().messages.dry_run(ADDRESS)).kept == ()
+    assert (await room.capturing().messages.dry_run(ADDRESS)).items == ()
 
 
 async def test_echo_is_known_again_once_the_ledger_can_be_read(room: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -279,7 +279,7 @@ async def test_ten_rounds_of_recall_and_answer_give_no_echo(room: Captured) -> N
 
 
 async def test_forgotten_withheld_and_untrusted_words_are_not_kept(room: Captured) -> None:
-    line = (await room.capturing().messages.dry_run(ADDRESS)).kept[0].line()
+    line = (await room.capturing().messages.dry_run(ADDRESS)).items[0].line()
     room.withheld = frozenset({"agent:main:telegram:direct:secret"})
     tasks = [
         replace(ADDRESS, session_key="agent:main:telegram:direct:secret"),
@@ -290,7 +290,7 @@ async def test_forgotten_withheld_and_untrusted_words_are_not_kept(room: Capture
         replace(ADDRESS, is_direct=False),
     ]
     verdicts = [await room.capturing().messages.dry_run(task) for task in tasks]
-    assert [verdict.kept for verdict in verdicts] == [()] * len(tasks)
+    assert [verdict.items for verdict in verdicts] == [()] * len(tasks)
     assert all(verdict.dropped[0].reason for verdict in verdicts)
 
     await room.stones.finish(await room.stones.begin([(line.id, line.text)]))
@@ -299,7 +299,7 @@ async def test_forgotten_withheld_and_untrusted_words_are_not_kept(room: Capture
 
 
 async def test_what_is_forgotten_while_a_message_is_captured_is_not_kept(room: Captured) -> None:
-    line = (await room.capturing().messages.dry_run(ADDRESS)).kept[0].line()
+    line = (await room.capturing().messages.dry_run(ADDRESS)).items[0].line()
     book = room.book
 
     async def book_of_later(_seconds: float = 0) -> Book:
@@ -525,7 +525,7 @@ async def test_item_that_does_not_follow_is_dropped(room: Captured, answer: str)
     room.model = ScriptedText(answer)
     verdict = await room.capturing().messages.dry_run(replace(ADDRESS, text=OURS))
 
-    assert verdict.kept == ()
+    assert verdict.items == ()
     assert [item.form for item in verdict.dropped] == ["text model"]
 
 
@@ -574,7 +574,7 @@ async def test_seventh_item_is_dropped(room: Captured) -> None:
         replace(ADDRESS, text=f"My friends and I like {', '.join(words)}.")
     )
 
-    assert len(verdict.kept) == 6
+    assert len(verdict.items) == 6
 
 
 async def test_what_was_stated_into_another_ledger_of_the_workspace_is_known_and_dropped(

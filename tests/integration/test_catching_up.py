@@ -31,7 +31,7 @@ class Asking:
 
     @property
     def is_watched(self) -> bool:
-        return self.watcher.hear("stage")
+        return self.watcher.report_events("stage")
 
     async def catch_up(self, seconds: float = 20) -> int:
         return await self.stage.indexer.catch_up(seconds, is_watched=self.is_watched)
@@ -266,7 +266,7 @@ async def test_note_that_was_written_behind_a_link_is_held(tmp_path: Path, works
     (workspace / "memory" / "linked").symlink_to(elsewhere)
     async with asked(tmp_path, workspace, follow_symlinks=True) as asking:
         (elsewhere / "note.md").write_text("The ibex, which is longer.\n")
-        assert await asking.stage.indexer.holds({path}, 20, is_watched=asking.is_watched)
+        assert await asking.stage.indexer.wait_until_indexed({path}, 20, is_watched=asking.is_watched)
         assert await asking.stage.found("ibex") == [path]
 
 

@@ -59,11 +59,11 @@ async def test_passages_are_not_counted_where_no_model_is_wanted(tmp_path: Path,
     async with staged(workspace, tmp_path / "state", phase=ModelPhase.WARMING) as stage:
         stage.write("memory/a.md", pieces("quetzal"))
         await stage.sync()
-        await eventually_async(lambda: stage.embedding_loop.lacking > 0)
-        await stage.slot.become(ModelPhase.OFF)
-        await eventually_async(lambda: stage.embedding_loop.lacking == 0)
+        await eventually_async(lambda: stage.embedding_loop.missing_vectors > 0)
+        await stage.slot.set(ModelPhase.OFF)
+        await eventually_async(lambda: stage.embedding_loop.missing_vectors == 0)
         assert await stage.embedding_loop.count() == 0
-        await stage.slot.become(ModelPhase.READY, embedder=stage.embedder)
+        await stage.slot.set(ModelPhase.READY, embedder=stage.embedder)
         await stage.embed()
         await embedded_once(stage)
 
@@ -74,8 +74,8 @@ async def test_passages_are_indexed_by_hash_when_a_model_is_wanted(tmp_path: Pat
         stage.write("memory/a.md", pieces("quetzal"))
         await stage.sync()
         assert not await stage.database.read(lambda db: db.execute(has_index).get)
-        await stage.slot.become(ModelPhase.WARMING)
-        await eventually_async(lambda: stage.embedding_loop.lacking > 0)
+        await stage.slot.set(ModelPhase.WARMING)
+        await eventually_async(lambda: stage.embedding_loop.missing_vectors > 0)
         assert await stage.database.read(lambda db: db.execute(has_index).get)
 
 
@@ -89,7 +89,7 @@ async def test_vectors_are_not_made_anew_for_a_demand_of_the_time_when_no_model_
     async with staged(workspace, tmp_path / "state", phase=ModelPhase.OFF) as stage:
         await stage.sync()
         stage.embedding_loop.start_over()
-        await stage.slot.become(ModelPhase.READY, embedder=first)
+        await stage.slot.set(ModelPhase.READY, embedder=first)
         await stage.embed()
         assert len(first.embedded) == once
         stage.embedding_loop.start_over()
@@ -170,10 +170,10 @@ async def test_locked_index_is_not_asked_in_a_hot_loop(tmp_path: Path, workspace
         await stage.database.write(lambda db: db.set_busy_timeout(0))
         other = open_index(stage.database.path)
         other.execute("BEGIN IMMEDIATE")
-        await stage.slot.become(ModelPhase.READY, embedder=FakeEmbedder(name="needs a new space"))
+        await stage.slot.set(ModelPhase.READY, embedder=FakeEmbedder(name="needs a new space"))
         await eventually_async(lambda: stage.embedding_loop.trouble)
         await eventually_async(lambda: stage.embedding_loop.pending)
-        assert await stage.embedding_loop.owed() == (await stage.database.documents.counts()).passages
+        assert await stage.embedding_loop.count_pending() == (await stage.database.documents.counts()).passages
         used = time.process_time()
         await asyncio.to_thread(time.sleep, 0.5)
         assert time.process_time() - used < 0.25, "it must wait, not work"
@@ -196,7 +196,7 @@ async def test_new_model_embeds_all_anew_while_the_notes_stay_findable(tmp_path:
     async with staged(workspace, tmp_path / "state") as stage:
         await stage.embed()
         second = FakeEmbedder(name="another")
-        await stage.slot.become(ModelPhase.READY, embedder=second)
+        await stage.slot.set(ModelPhase.READY, embedder=second)
         assert await stage.found("GW-4172") == ["memory/2026-10-06.md"]
         await stage.embed()
         assert sorted(second.embedded) == sorted(stage.embedder.embedded)
@@ -218,14 +218,14 @@ async def test_vectors_of_the_first_provider_outlive_its_outage_without_a_cache(
     async with staged(workspace, tmp_path / "state", embedder=first, max_unused=0) as stage:
         await stage.embed()
         once = len(first.embedded)
-        await stage.slot.become(ModelPhase.READY, embedder=spare)
+        await stage.slot.set(ModelPhase.READY, embedder=spare)
         await stage.embed()
         assert len(spare.embedded) == once
     # the second life begins while the first provider is still away
     async with staged(workspace, tmp_path / "state", embedder=spare, max_unused=0) as stage:
         stage.write("memory/gone.md", "The quetzal.\n").unlink()
         await stage.embed()
-        await stage.slot.become(ModelPhase.READY, embedder=first)
+        await stage.slot.set(ModelPhase.READY, embedder=first)
         await stage.embed()
     assert len(first.embedded) == once, "nothing is paid for twice"
     assert len(spare.embedded) == once
@@ -239,11 +239,11 @@ async def test_model_that_was_gone_back_to_keeps_its_vectors_while_another_stand
         await stage.embed()
         once = len(first.embedded)
         for one in (other, first):
-            await stage.slot.become(ModelPhase.READY, embedder=one)
+            await stage.slot.set(ModelPhase.READY, embedder=one)
             await stage.embed()
     async with staged(workspace, tmp_path / "state", embedder=spare, max_unused=0) as stage:
         await stage.embed()
-        await stage.slot.become(ModelPhase.READY, embedder=first)
+        await stage.slot.set(ModelPhase.READY, embedder=first)
         await stage.embed()
         # now that the model is known again, the one between is not in use
         await eventually_async(lambda: vectors_are(stage, 2 * once))
@@ -261,14 +261,14 @@ async def test_model_that_the_configuration_names_again_keeps_its_vectors_until_
         note.unlink()
         await stage.embed()
         once = len(first.embedded)
-        await stage.slot.become(ModelPhase.READY, embedder=other)
+        await stage.slot.set(ModelPhase.READY, embedder=other)
         await stage.embed()
         passages = (await stage.database.documents.counts()).passages
     async with staged(workspace, tmp_path / "state", phase=phase, max_unused=0) as stage:
         await stage.sync()
         # what no note holds goes at once
         await eventually_async(lambda: vectors_are(stage, 2 * passages))
-        await stage.slot.become(ModelPhase.READY, embedder=first)
+        await stage.slot.set(ModelPhase.READY, embedder=first)
         await stage.embed()
         await eventually_async(lambda: vectors_are(stage, passages))
     assert len(first.embedded) == once, "nothing is paid for twice"
@@ -334,7 +334,7 @@ async def test_keyword_search_never_waits_for_the_embedder(tmp_path: Path, works
         await stage.sync()
         rows = await stage.database.read(lambda db: db.execute("SELECT count(*) FROM vectors").get)
         assert rows == 0
-        await stage.slot.become(ModelPhase.WARMING, "loading")
+        await stage.slot.set(ModelPhase.WARMING, "loading")
         assert await stage.found("quetzal") == ["memory/new.md"]
         embedder.goes_on.set()
 
@@ -361,9 +361,9 @@ async def test_text_may_be_called_back_again_while_it_is_being_called_back(tmp_p
     slow.goes_on.clear()
     async with staged(workspace, tmp_path / "state", embedder=slow) as stage:
         await eventually_async(lambda: slow.batches)
-        stage.embedding_loop.break_off()
+        stage.embedding_loop.cancel_batch()
         await eventually_async(lambda: slow.is_ending)
-        stage.embedding_loop.break_off()
+        stage.embedding_loop.cancel_batch()
         slow.may_end.set()
         slow.goes_on.set()
         await stage.embed()

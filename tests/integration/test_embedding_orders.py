@@ -76,7 +76,7 @@ class World:
         async def elsewhere(_fingerprint: str, _hashes: Sequence[bytes]) -> dict[bytes, Vector]:
             return {}
 
-        self.slot.dismiss()
+        self.slot.unsubscribe_all()
         self.lane = EmbeddingLoop(
             database=self.database,
             spaces=Spaces(self.database),
@@ -99,7 +99,7 @@ class World:
 
     async def switch(self, model: Asked | None) -> None:
         self.model = model
-        await self.slot.become(ModelPhase.READY if model else ModelPhase.FAILED, embedder=model)
+        await self.slot.set(ModelPhase.READY if model else ModelPhase.FAILED, embedder=model)
 
     async def refuse(self, is_refused: bool) -> None:
         """Have another program hold the lock, so that nothing can be written."""
@@ -121,7 +121,7 @@ class World:
                 with suppress(StoreError):
                     await self.database.documents.remove([path])
             case "purge":
-                self.lane.break_off()
+                self.lane.cancel_batch()
                 with suppress(StoreError):
                     await self.database.documents.remove([], purged=[path])
                     await self.database.documents.drop_remains()

@@ -64,7 +64,7 @@ class Spare:
         self.starts += 1
         self.running += 1
         try:
-            await self.slot.become(ModelPhase.READY, embedder=self.embedder)
+            await self.slot.set(ModelPhase.READY, embedder=self.embedder)
             await asyncio.Event().wait()
         finally:
             self.running -= 1
@@ -233,7 +233,7 @@ async def test_model_out_of_reach_ends_a_wait_unless_another_may_stand_in(scene:
     progress = Progress(0, None, "waiting", "cannot reach the hub")
     alone = CurrentEmbedder(lambda _: None)
     for slot in (alone, scene.slot):
-        await slot.become(ModelPhase.DOWNLOADING, "fetching a model")
+        await slot.set(ModelPhase.DOWNLOADING, "fetching a model")
         slot.note_progress(progress, progress.trouble)
     plan = EmbedderPlan(Choice("local", "spare", ""), None, None)
     assert Embedding(plan, alone, scene.spare).obstacle() == "cannot reach the hub"

@@ -45,12 +45,12 @@ def rules_of(workspace: Path, **changes: object) -> ScanRules:
 
 
 def files_of(rules: ScanRules, elsewhere: Callable[[str], FileLocation | None] = nowhere) -> PresentFiles:
-    return PresentFiles(rules=lambda: rules, roots=lambda: workspace_roots(rules.workspace, ()), elsewhere=elsewhere)
+    return PresentFiles(rules=lambda: rules, roots=lambda: workspace_roots(rules.workspace, ()), locate_qmd=elsewhere)
 
 
 def look(rules: ScanRules, known: Known | None, path: str = NOTE) -> PresentFile:
     files = files_of(rules)
-    return files.look(RelativePath(path), known, files.moment())
+    return files.check(RelativePath(path), known, files.begin_check())
 
 
 def text_of(present: PresentFile) -> str:
@@ -166,10 +166,10 @@ def test_document_of_qmd_lies_where_qmd_says(place: Path) -> None:
     rules, known = rules_of(place), known_of(place)
     path = RelativePath("qmd/notes/note.md")
     files = files_of(rules, elsewhere=lambda told: FileLocation(place, NOTE) if told == path else None)
-    assert files.look(path, known, files.moment()) is SAME
-    assert files.look(RelativePath("qmd/other/note.md"), known, files.moment()) is ABSENT
+    assert files.check(path, known, files.begin_check()) is SAME
+    assert files.check(RelativePath("qmd/other/note.md"), known, files.begin_check()) is ABSENT
     (place / NOTE).unlink()
-    assert files.look(path, known, files.moment()) is ABSENT
+    assert files.check(path, known, files.begin_check()) is ABSENT
     assert look(rules, known, path) is ABSENT
 
 
@@ -187,9 +187,9 @@ async def test_rows_of_one_file_are_told_moved_or_lost_each(place: Path, executo
     lost, moved = row(known, "The wren sings.\n", 3), row(known, "The owl too.\n", 4, 2)
     unnumbered = replace(lost, id=0)
     checked = await check_of(rules_of(place), executor).check([lost, moved], 30)
-    assert [checked.now(one) for one in (lost, moved)] == [None, replace(moved, start_line=5, end_line=5)]
+    assert [checked.current(one) for one in (lost, moved)] == [None, replace(moved, start_line=5, end_line=5)]
     assert (checked.unmatched, checked.absent) == (frozenset({lost}), frozenset())
-    assert checked.owed == {NOTE: SkipReason.CHANGED}
+    assert checked.pending == {NOTE: SkipReason.CHANGED}
     assert checked.exclusions.holds(lost)
     assert not checked.exclusions.holds(moved)
     checked = await check_of(rules_of(place), executor).check([unnumbered], 30)
@@ -201,11 +201,11 @@ async def test_what_older_rules_let_in_is_judged_by_those_of_today(place: Path, 
     let_in = replace(row(known_of(place), WREN, 4), chunker="rules of another release")
     checked = await check_of(rules_of(place), executor).check([let_in], 30)
     assert checked.absent == frozenset({NOTE})
-    assert checked.now(let_in) is None
+    assert checked.current(let_in) is None
     (place / NOTE).write_text(WREN)
     public = replace(row(known_of(place), WREN), chunker="rules of another release")
     checked = await check_of(rules_of(place), executor).check([public], 30)
-    assert (checked.now(public), checked.owed) == (public, {NOTE: SkipReason.CHANGED})
+    assert (checked.current(public), checked.pending) == (public, {NOTE: SkipReason.CHANGED})
 
 
 async def test_rules_that_change_while_a_file_is_read_put_it_in_doubt(
@@ -216,7 +216,7 @@ async def test_rules_that_change_while_a_file_is_read_put_it_in_doubt(
     rules = rules_of(place, is_current=lambda: False)
     one = row(known, WREN)
     checked = await check_of(rules, executor).check([one], 30)
-    assert (checked.unmatched, dict(checked.owed)) == (frozenset({one}), {NOTE: SkipReason.IN_DOUBT})
+    assert (checked.unmatched, dict(checked.pending)) == (frozenset({one}), {NOTE: SkipReason.IN_DOUBT})
 
 
 @pytest.mark.parametrize("leaves", [False, True])
@@ -241,12 +241,12 @@ async def test_hanging_disk_takes_few_threads_and_tells_nothing(
         except TimeoutError:
             assert leaves
         else:
-            assert (checked.now(one), checked.owed) == (None, {NOTE: SkipReason.LATE})
+            assert (checked.current(one), checked.pending) == (None, {NOTE: SkipReason.LATE})
     assert len(looks) == MAX_OVERDUE
     hangs.set()
 
     async def is_told() -> bool:
-        return (await check.check([one], 10)).now(one) is one
+        return (await check.check([one], 10)).current(one) is one
 
     await eventually_async(is_told)
 
@@ -254,4 +254,4 @@ async def test_hanging_disk_takes_few_threads_and_tells_nothing(
 async def test_nothing_to_check_needs_no_thread(place: Path, executor: ThreadPoolExecutor) -> None:
     executor.shutdown()
     checked = await check_of(rules_of(place), executor).check([], 1)
-    assert not checked.owed
+    assert not checked.pending

@@ -57,7 +57,7 @@ async def hub() -> AsyncIterator[ModelServer]:
 
 @pytest.fixture
 def store(hub: ModelServer, cache: HubCache, tmp_path: Path) -> ModelStore:
-    return ModelStore.configured(
+    return ModelStore.from_config(
         LocalSection(model_cache_dir=str(tmp_path / "models")),
         {"HF_HUB_CACHE": str(cache.folder), "HF_ENDPOINT": hub.url},
     )
@@ -86,7 +86,7 @@ async def test_shared_model_is_used_in_place_and_nothing_is_written(
 
 async def test_shared_model_needs_no_permission_to_fetch(cache: HubCache, tmp_path: Path) -> None:
     environment = {"HF_HUB_CACHE": str(cache.folder), "HF_HUB_OFFLINE": "1", "MEMORYD_OFFLINE": "1"}
-    store = ModelStore.configured(
+    store = ModelStore.from_config(
         LocalSection(model_cache_dir=str(tmp_path / "models")), environment, allow_download=False
     )
 
@@ -264,4 +264,4 @@ def test_home_that_is_unknown_means_no_shared_cache(tmp_path: Path) -> None:
     environment = {"HF_HOME": "~nobody-of-this-name/cache"}
 
     assert hub_cache_folder(environment) is None
-    assert ModelStore.configured(LocalSection(model_cache_dir=str(tmp_path)), environment).locate(HF) is None
+    assert ModelStore.from_config(LocalSection(model_cache_dir=str(tmp_path)), environment).locate(HF) is None

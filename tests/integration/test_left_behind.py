@@ -141,7 +141,7 @@ async def test_nothing_is_captured_of_a_session_that_is_not_to_be_remembered(lef
 async def test_correction_that_was_left_has_its_answer_still(left: Left, *, is_kept: bool) -> None:
     seq = await left.say("trains", "When do I like to leave?", "It leaves at ten." if is_kept else None)
     if not is_kept:
-        assert await left.room.ledger.hold("main", "trains", seq, "It leaves at ten.")
+        assert await left.room.ledger.store_answer("main", "trains", seq, "It leaves at ten.")
     await left.say("trains", "That's wrong. The train is at nine.")
 
     assert await left.captured() == ["The train is at nine."]

@@ -46,7 +46,7 @@ def journal_of(workspace: Path, ledger: Ledger, executor: ThreadPoolExecutor, *,
         executor=executor,
         is_read_only=is_read_only,
     )
-    made.knows.append(lambda path: (workspace / path).parent.is_dir())
+    made.existed_recently.append(lambda path: (workspace / path).parent.is_dir())
     return made
 
 

@@ -64,7 +64,7 @@ class Crowd:
 
     @property
     def is_watched(self) -> bool:
-        return self.watcher.hear("stage")
+        return self.watcher.report_events("stage")
 
     def write_many(self) -> None:
         for number in range(MANY):
@@ -117,11 +117,11 @@ async def test_note_that_was_written_here_is_held_though_many_wait(crowd: Crowd)
     await eventually_async(lambda: stage.indexer.state.pending_files >= MANY)
     stage.write(path, "The quetzal.\n")
     crowd.gate.permits.release(FEW)
-    assert await stage.indexer.holds({path}, 60, is_watched=crowd.is_watched)
+    assert await stage.indexer.wait_until_indexed({path}, 60, is_watched=crowd.is_watched)
     assert await stage.found("quetzal") == [path]
     assert stage.indexer.has_rest
     waiting = RelativePath(f"memory/bulk-{MANY - 1}.md")
-    assert not await stage.indexer.holds({path, waiting}, 0.01, is_watched=True)
+    assert not await stage.indexer.wait_until_indexed({path, waiting}, 0.01, is_watched=True)
 
 
 async def test_note_that_nobody_asks_for_is_read_before_many_that_wait(
@@ -270,8 +270,8 @@ async def test_note_behind_a_link_that_no_event_tells_of_is_looked_at(tmp_path: 
     (workspace / path).symlink_to(beyond)
     async with staged(workspace, tmp_path / "state", settings=PATIENT, watcher=watcher, follow_symlinks=True) as stage:
         await stage.sync()
-        await eventually_async(lambda: watcher.hear("stage"))
+        await eventually_async(lambda: watcher.report_events("stage"))
         await stage.sync()
         beyond.write_text("The quetzal came.\n")
-        assert await stage.indexer.holds({path}, 60, is_watched=True)
+        assert await stage.indexer.wait_until_indexed({path}, 60, is_watched=True)
         assert await stage.found("quetzal") == [path]

@@ -46,7 +46,7 @@ async def test_own_memories_are_told_meanwhile_and_the_others_once_they_are_read
 ) -> None:
     found = await recall(running, "castle key, wine and boat", 30)
     assert {one[:9] for one in texts(found)} == {"The castl", "The wine "}
-    assert found.found.arms[BOOK].state is ArmState.OK
+    assert found.result.arms[BOOK].state is ArmState.OK
     module, _, name = STEPS[step].rpartition(".")
     go_on, work = threading.Event(), getattr(__import__(module, fromlist=[name]), name)
     begun: list[object] = []
@@ -65,11 +65,11 @@ async def test_own_memories_are_told_meanwhile_and_the_others_once_they_are_read
         for _ in range(3):
             found = await recall(running, "castle key, wine and boat", 1)
             assert texts(found) == ["The castle key hangs behind the door."]
-            assert found.found.arms[BOOK].state is ArmState.PARTIAL
+            assert found.result.arms[BOOK].state is ArmState.PARTIAL
         assert len(begun) == 1, "it is not begun anew by each question"
     finally:
         go_on.set()
 
     found = await recall(running, "castle tower, key, wine and boat", 30)
     assert {one[:10] for one in texts(found)} == {"The castle", "The boat l"}
-    assert found.found.arms[BOOK].state is ArmState.OK
+    assert found.result.arms[BOOK].state is ArmState.OK

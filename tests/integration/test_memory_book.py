@@ -48,7 +48,7 @@ class Kept:
 
     async def book(self) -> Book:
         await self.stage.sync()
-        return await self.memories.now()
+        return await self.memories.current()
 
 
 @asynccontextmanager
@@ -118,7 +118,7 @@ async def test_a_note_becomes_stale_while_nothing_is_written(workspace: Path, tm
     async with kept(workspace, tmp_path / "state", clock=lambda: at[0]) as one:
         before = await one.book()
         at[0] += 24 * 3_600
-        after = await one.memories.now()
+        after = await one.memories.current()
     for book, is_over in ((before, False), (after, True)):
         sources = [source for memory in book.memories.values() for source in memory.sources]
         assert {source.path for source in sources if source.is_over} == ({LOG} if is_over else set())
@@ -212,7 +212,7 @@ async def test_what_the_first_question_would_wait_for_is_done_once_there_are_mem
                 await one.stage.sync()
                 one.memories.note_change()
                 await eventually_async(lambda: bool(prepared))
-                book = await one.memories.now()
+                book = await one.memories.current()
                 assert prepared[0] is await eligible.facts(book)
                 (workspace / BANK).write_text("- @Peter: has a boat\n- a new line\n")
                 await one.stage.sync()
@@ -227,12 +227,12 @@ async def test_what_is_withdrawn_is_not_told_though_the_index_holds_it(workspace
     async with kept(workspace, tmp_path / "state") as one:
         first = await one.book()
         one.stage.indexer.withdrawn.add(["memory/2025-11-29-trip.md", "bank/entities/peter.md"])  # type: ignore[list-item]  # paths
-        book = await one.memories.now()
+        book = await one.memories.current()
         assert days(book, "met @Peter") == []
         assert days(book, "lives in Graz") == [date(2025, 11, 27)]
         assert not book.pages
         one.stage.indexer.withdrawn.keep([])
-        assert told(await one.memories.now()) == told(first)
+        assert told(await one.memories.current()) == told(first)
 
 
 async def test_an_index_that_was_deleted_gives_the_same_book_again(workspace: Path, tmp_path: Path) -> None:
@@ -310,7 +310,7 @@ async def test_what_is_said_here_is_prepared_before_what_others_share_is_read(
 
         one.memories.prepares.append(prepare)
         try:
-            asking = asyncio.ensure_future(one.memories.now())
+            asking = asyncio.ensure_future(one.memories.current())
             await eventually_async(lambda: prepared)
             assert not asking.done()
             asking.cancel()
@@ -318,4 +318,4 @@ async def test_what_is_said_here_is_prepared_before_what_others_share_is_read(
             assert days(book, "lives in Graz") == [date(2025, 11, 27)]
         finally:
             go_on.set()
-        assert len(days(await one.memories.now(), "lives in Graz")) == 2
+        assert len(days(await one.memories.current(), "lives in Graz")) == 2

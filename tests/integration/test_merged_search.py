@@ -86,7 +86,7 @@ class Both:
                 on_search=lambda: None,
                 catch_up=self._catch_up,
                 rescan=never,
-                gone=frozenset,
+                missing=frozenset,
                 seconds=0.1,
             ),
         )
@@ -109,7 +109,7 @@ class Both:
 @pytest.fixture
 async def both(tmp_path: Path) -> AsyncIterator[Both]:
     slot = CurrentEmbedder(lambda _state: None)
-    await slot.become(ModelPhase.OFF)
+    await slot.set(ModelPhase.OFF)
     with ThreadPoolExecutor(6) as executor:
         databases = [Database(path=tmp_path / f"{name}.sqlite", executor=executor) for name in ("notes", "talks")]
         for database in databases:
@@ -133,14 +133,14 @@ async def both(tmp_path: Path) -> AsyncIterator[Both]:
 
 
 def cited(answer: SearchAnswer) -> list[str]:
-    return [str(hit.citation) for hit in answer.found.hits]
+    return [str(hit.citation) for hit in answer.result.hits]
 
 
 async def test_both_are_asked_and_the_better_answer_comes_first(both: Both) -> None:
     answer = await both.answer("who repaired the boiler", BOTH)
     assert cited(answer)[:2] == ["session:main-20261018#Q2", "bank/boiler.md#L1-L3"]
-    assert [hit.chunk.source for hit in answer.found.hits[:2]] == [Source.SESSIONS, Source.MEMORY]
-    assert answer.found.arms[CONVERSATIONS] == Arm(ArmState.OK)
+    assert [hit.chunk.source for hit in answer.result.hits[:2]] == [Source.SESSIONS, Source.MEMORY]
+    assert answer.result.arms[CONVERSATIONS] == Arm(ArmState.OK)
     assert answer.verdict is Verdict.ANSWERABLE
     assert answer.is_complete
 
@@ -152,21 +152,21 @@ async def test_only_what_the_question_asks_for_is_asked(
     answer = await both.answer("the heron at the weir", sources, limit=20)
     assert (len(both.of_notes.asked), len(both.of_talks.asked)) == asked
     assert both.caught_up == asked[0]
-    assert {hit.chunk.source for hit in answer.found.hits} == {Source(one) for one in sources if one}
-    assert (CONVERSATIONS in answer.found.arms) == bool(asked[1])
+    assert {hit.chunk.source for hit in answer.result.hits} == {Source(one) for one in sources if one}
+    assert (CONVERSATIONS in answer.result.arms) == bool(asked[1])
     # each index holds one source: a list of its files would cost for nothing
     assert all(query.filters.is_empty for query in (*both.of_notes.asked, *both.of_talks.asked))
 
 
 async def test_sources_in_the_question_count(both: Both) -> None:
     answer = await both.answer("source:sessions the heron at the weir", ())
-    assert [hit.chunk.path for hit in answer.found.hits] == [LOG]
+    assert [hit.chunk.path for hit in answer.result.hits] == [LOG]
     empty = await both.answer("source:sessions heron", NOTES)
-    assert (empty.found.hits, empty.reason) == ((), NO_SOURCE)
+    assert (empty.result.hits, empty.reason) == ((), NO_SOURCE)
 
 
 async def test_lines_that_say_nothing_are_left_out_and_numbers_stay_true(both: Both) -> None:
-    (hit,) = (await both.answer("where does the heron stand, at the weir", TALKS)).found.hits
+    (hit,) = (await both.answer("where does the heron stand, at the weir", TALKS)).result.hits
     told = hit.snippet
     assert told.text == f"User: a heron again\nAssistant: it stands at the weir\n\nSource: {hit.citation}"
     assert (told.start_line, told.end_line, told.lines) == (120, 125, (120, 125))
@@ -175,11 +175,11 @@ async def test_lines_that_say_nothing_are_left_out_and_numbers_stay_true(both: B
 
 async def test_conversation_alone_tells_what_it_was_held_against(both: Both) -> None:
     answer = await both.answer("boiler", TALKS)
-    assert answer.found.floors is None
-    assert answer.found.conversations is not None
-    assert (held := answer.found.conversations.floors) is not None
+    assert answer.result.floors is None
+    assert answer.result.conversations is not None
+    assert (held := answer.result.conversations.floors) is not None
     assert answer.mode == "lexical"
-    both_asked = (await both.answer("boiler", BOTH)).found
+    both_asked = (await both.answer("boiler", BOTH)).result
     assert both_asked.conversations is not None
     assert both_asked.floors is not None
     assert both_asked.floors != both_asked.conversations.floors == held
@@ -187,15 +187,15 @@ async def test_conversation_alone_tells_what_it_was_held_against(both: Both) -> 
 
 async def test_what_does_not_fit_is_a_miss(both: Both) -> None:
     answer = await both.answer("the heron at the weir", BOTH, limit=2)
-    assert len(answer.found.hits) == len(answer.found.misses) == 2
-    assert {hit.because for hit in answer.found.misses} == {"it is beyond maxResults"}
+    assert len(answer.result.hits) == len(answer.result.misses) == 2
+    assert {hit.because for hit in answer.result.misses} == {"it is beyond maxResults"}
     everything = await both.answer("the heron at the weir", BOTH, limit=20)
     assert cited(everything)[:2] == cited(answer)
 
 
 async def test_filters_hold_for_conversations(both: Both) -> None:
-    assert not (await both.answer("boiler", TALKS, since=SAID + timedelta(seconds=1))).found.hits
-    assert (await both.answer("boiler", TALKS, since=SAID)).found.hits
+    assert not (await both.answer("boiler", TALKS, since=SAID + timedelta(seconds=1))).result.hits
+    assert (await both.answer("boiler", TALKS, since=SAID)).result.hits
     assert cited(await both.answer("the heron", BOTH, paths=("sessions/main",))) == [f"{LOG}#L120-L125"]
     assert cited(await both.answer("boiler", BOTH, paths=("session:main-20261018",))) == ["session:main-20261018#Q2"]
 
@@ -204,10 +204,10 @@ async def test_conversations_that_fail_cost_their_part_alone(both: Both) -> None
     both.of_talks.fails = StoreUnavailable("the disk is full")
     answer = await both.answer("who repaired the boiler", BOTH)
     assert cited(answer)[0] == "bank/boiler.md#L1-L3"
-    assert answer.found.arms[CONVERSATIONS] == Arm(ArmState.FAILED, "the disk is full")
+    assert answer.result.arms[CONVERSATIONS] == Arm(ArmState.FAILED, "the disk is full")
     assert not answer.is_complete
     alone = await both.answer("boiler", TALKS)
-    assert (alone.found.hits, alone.mode) == ((), "none")
+    assert (alone.result.hits, alone.mode) == ((), "none")
     assert alone.reason == "conversations could not be searched: the disk is full"
 
 
@@ -224,7 +224,7 @@ async def test_notes_that_fail_cost_their_part_alone(both: Both) -> None:
     answer = await both.answer("who repaired the boiler", BOTH)
     assert cited(answer) == ["session:main-20261018#Q2"]
     assert answer.mode == "lexical"
-    assert answer.found.arms["lexical"].state is ArmState.FAILED
+    assert answer.result.arms["lexical"].state is ArmState.FAILED
 
 
 async def test_reason_covers_both_where_neither_finds_anything(both: Both) -> None:
@@ -241,13 +241,13 @@ async def test_reason_says_what_to_set_or_to_wait_for(both: Both) -> None:
     assert (await both.answer("quetzal", TALKS)).reason == reading
     answer = await both.answer("boiler", TALKS)
     assert cited(answer)
-    assert answer.found.arms[CONVERSATIONS] == both.standing
+    assert answer.result.arms[CONVERSATIONS] == both.standing
     both.standing = Arm(ArmState.OK, "transcripts are not read: …")
     nothing = "nothing in the conversations matches (transcripts are not read: …)"
     assert (await both.answer("quetzal", TALKS)).reason == nothing
     both.standing = NOTHING_TO_ASK
     off = await both.answer("boiler", TALKS)
-    assert (off.found.hits, off.is_complete) == ((), True)
+    assert (off.result.hits, off.is_complete) == ((), True)
     assert "set memory.qa.enabled" in (off.reason or "")
     assert "sessionMemory" in (off.reason or "")
 

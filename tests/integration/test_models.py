@@ -124,7 +124,7 @@ async def test_two_stores_fetch_one_file_once(hub: ModelServer, folder: Path) ->
 async def test_forbidden_download_says_which_setting_and_what_works(
     folder: Path, environment: dict[str, str], words: str, spec: str
 ) -> None:
-    store = ModelStore.configured(
+    store = ModelStore.from_config(
         LocalSection(model_cache_dir=str(folder)), environment, allow_download=bool(environment)
     )
 
@@ -139,7 +139,7 @@ async def test_forbidden_download_says_which_setting_and_what_works(
 async def test_offline_store_gives_what_is_here(store: ModelStore, folder: Path) -> None:
     path = await store.fetch(HF, ignore)
 
-    assert await ModelStore.configured(in_folder(folder), {"MEMORYD_OFFLINE": "1"}).fetch(HF, ignore) == path
+    assert await ModelStore.from_config(in_folder(folder), {"MEMORYD_OFFLINE": "1"}).fetch(HF, ignore) == path
 
 
 async def test_hub_that_cannot_be_reached_is_told_with_a_model_of_a_package_index(folder: Path) -> None:
@@ -152,7 +152,7 @@ async def test_hub_that_cannot_be_reached_is_told_with_a_model_of_a_package_inde
 
 
 async def test_environment_names_another_hub(hub: ModelServer, folder: Path) -> None:
-    store = ModelStore.configured(
+    store = ModelStore.from_config(
         LocalSection(model_cache_dir=str(folder)),
         {"HF_ENDPOINT": f"{hub.url}/", "MEMORYD_OFFLINE": "0", "HF_HUB_OFFLINE": "0"},
     )

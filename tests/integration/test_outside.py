@@ -11,7 +11,7 @@ from memoryd.files.scanner import ScanRules, scan
 
 def counted(workspace: Path, *extra: str, max_files: int = 1000, max_entries: int = 20_000) -> OutsideCount:
     now = IgnoreTimings(settle=0, grace=0)
-    ruling = IgnoreFile(workspace, exclude=["left-out/"], timings=now).look()
+    ruling = IgnoreFile(workspace, exclude=["left-out/"], timings=now).read()
     index = workspace / "index"
     rules = ScanRules(workspace=workspace, is_ignored=ruling.is_ignored, hold=ruling.hold, excluded_folder=index)
     seen = scan(workspace_roots(workspace, extra), rules)

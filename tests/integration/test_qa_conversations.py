@@ -236,14 +236,16 @@ async def test_vectors_come_after_those_of_notes(tmp_path: Path) -> None:
         talk.notes.wake()
         say(talk.store, "Where does the quetzal nest?")
         await talk.sync()
-        assert "notes" in str(await talk.conversations.embedding_loop.drained())
+        assert "notes" in str(await talk.conversations.embedding_loop.wait_until_embedded())
         assert talk.embedder.embedded == []
         notes = asyncio.create_task(talk.notes.run())
         try:
-            await eventually_async(lambda: not talk.conversations.embedding_loop.lacking and talk.embedder.embedded)
+            await eventually_async(
+                lambda: not talk.conversations.embedding_loop.missing_vectors and talk.embedder.embedded
+            )
         finally:
             notes.cancel()
-        assert await talk.conversations.embedding_loop.drained() is None
+        assert await talk.conversations.embedding_loop.wait_until_embedded() is None
 
 
 async def test_vectors_of_what_is_forgotten_go_too(tmp_path: Path) -> None:
@@ -252,7 +254,7 @@ async def test_vectors_of_what_is_forgotten_go_too(tmp_path: Path) -> None:
         say(talk.store, "Where does the toucan nest?", session="other")
         await talk.sync()
         await eventually_async(lambda: len(talk.embedder.embedded) == 2)
-        await talk.conversations.embedding_loop.drained()
+        await talk.conversations.embedding_loop.wait_until_embedded()
         documents = talk.conversations.database.documents
         assert (await documents.counts()).vectors == 2
         talk.store.forgetting.forget(SessionId(NAME), agent="main")

@@ -21,7 +21,7 @@ class Shown:
     def __init__(self, folder: Path, rule: Callable[[Path], Callable[[], Ruling]] | None = None) -> None:
         self.notes, self.state, self.withdrawn = folder / "notes", folder / "state", 0
         self.notes.mkdir(exist_ok=True)
-        look = IgnoreFile(self.notes, timings=IgnoreTimings(settle=0, grace=0)).look
+        look = IgnoreFile(self.notes, timings=IgnoreTimings(settle=0, grace=0)).read
         self.copies = QmdCopies(
             folder=self.state / "copies",
             workspace=self.notes,
@@ -117,7 +117,7 @@ def test_rules_that_nobody_knows_let_nothing_through_and_keep_what_is_there(tmp_
 
 def test_nothing_is_copied_under_rules_that_changed_meanwhile(tmp_path: Path) -> None:
     def outdated(notes: Path) -> Callable[[], Ruling]:
-        look = IgnoreFile(notes, timings=IgnoreTimings(settle=0, grace=0)).look
+        look = IgnoreFile(notes, timings=IgnoreTimings(settle=0, grace=0)).read
         return lambda: replace(look(), is_current=lambda: False)
 
     shown = Shown(tmp_path, outdated)

@@ -171,13 +171,13 @@ async def test_builtin_vectors_are_made_only_while_qmd_is_out(
         embedding_loop = running.workspace.index.embedding_loop
         # qmd counts as out for as long as its first start takes
         await eventually_async(lambda: embedding_loop.is_paused)
-        await running.workspace.embedding.slot.become(ModelPhase.READY, embedder=embedder)
-        await eventually_async(lambda: embedding_loop.lacking > embedding_loop.pending)
+        await running.workspace.embedding.slot.set(ModelPhase.READY, embedder=embedder)
+        await eventually_async(lambda: embedding_loop.missing_vectors > embedding_loop.pending)
         await answered_by(running, "qmd")
         assert embedder.embedded == []
         standin.behave(mcp="exit 1", query="exit 1", mcp_query="exit 1")
         await answered_by(running, "builtin")
-        await eventually_async(lambda: embedder.embedded and embedding_loop.lacking == embedding_loop.pending)
+        await eventually_async(lambda: embedder.embedded and embedding_loop.missing_vectors == embedding_loop.pending)
         standin.behave(mcp="ok", query="ok", mcp_query="ok")
         await eventually_async(lambda: running.sidecar.qmd.server.is_available)
         await eventually_answered_by_qmd(running)
@@ -185,7 +185,7 @@ async def test_builtin_vectors_are_made_only_while_qmd_is_out(
         made = len(embedder.embedded)
         (workspace / "memory" / "new.md").write_text("The walrus is called Ferdinand.\n")
         await running.indexed()
-        await eventually_async(lambda: embedding_loop.lacking > embedding_loop.pending)
+        await eventually_async(lambda: embedding_loop.missing_vectors > embedding_loop.pending)
         assert len(embedder.embedded) == made
 
 
@@ -200,10 +200,10 @@ async def test_builtin_vectors_are_not_made_while_qmd_makes_its_own(
     async with composed(tmp_path, workspace, settings(standin, searchMode="vsearch")) as running:
         await eventually_async(lambda: standin.calls("embed"))
         async with standing_in(running):
-            await running.workspace.embedding.slot.become(ModelPhase.READY, embedder=embedder)
+            await running.workspace.embedding.slot.set(ModelPhase.READY, embedder=embedder)
             assert "no vectors yet" in await answered_by(running, "builtin")
             embedding_loop = running.workspace.index.embedding_loop
-            await eventually_async(lambda: embedding_loop.lacking > embedding_loop.pending)
+            await eventually_async(lambda: embedding_loop.missing_vectors > embedding_loop.pending)
             assert running.qmd.is_healthy
             standin.behave(embed="exit 1")
             await eventually_async(lambda: embedder.embedded)

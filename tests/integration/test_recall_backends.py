@@ -52,7 +52,7 @@ async def test_memories_come_from_the_index_and_passages_from_the_engine(
     assert [item.memory.line.text for item in memories] == ["The heron at the weir has ring number 17."]
     assert not any("ultramarin" in item.hit.chunk.text for item in passages)
     is_qmd = "qmd" in request.node.callspec.params.values()
-    assert (found.found.engine.name == "qmd") == is_qmd
-    assert (found.found.fallback is None) == is_qmd
+    assert (found.result.engine.name == "qmd") == is_qmd
+    assert (found.result.fallback is None) == is_qmd
     places = {(item.lead.source.path, item.lead.source.start_line) for item in memories}
     assert places == {("memory/2026-11-06.md", 7)}

@@ -15,7 +15,7 @@ FILES = ("MEMORY.md", "memory/a.md", "memory/deep/b.md", "memory/deep/private.md
 
 
 def rules_of(workspace: Path, *, follow_symlinks: bool = False) -> tuple[Sequence[ScanRoot], ScanRules]:
-    ruling = IgnoreFile(workspace, exclude=("private.md",), timings=IgnoreTimings(settle=0, grace=0)).look()
+    ruling = IgnoreFile(workspace, exclude=("private.md",), timings=IgnoreTimings(settle=0, grace=0)).read()
     rules = ScanRules(workspace, is_ignored=ruling.is_ignored, max_file_bytes=1000, follow_symlinks=follow_symlinks)
     return workspace_roots(workspace, ["../aside"]), rules
 

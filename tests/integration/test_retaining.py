@@ -43,7 +43,7 @@ def retaining(folder: Path, ledger: Ledger, executor: ThreadPoolExecutor, *given
     rules = ScanRules(workspace=folder, is_ignored=lambda _path: False)
     files = NoteFiles(folder, lambda: rules)
     journal = Journal(files=files, changes=ChangeLog(ledger, str(folder)), executor=executor)
-    journal.knows.append(lambda path: path == LOG)
+    journal.existed_recently.append(lambda path: path == LOG)
     return Retaining(journal, lambda: next(days))
 
 

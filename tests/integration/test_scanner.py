@@ -14,13 +14,13 @@ from memoryd.files.scanner import RootReport, RootState, Scan, ScanRoot, ScanRul
 
 
 def look(workspace: Path, *, extra: tuple[str, ...] = (), exclude: tuple[str, ...] = (), depth: int = 64) -> Scan:
-    ruling = IgnoreFile(workspace, exclude=exclude, timings=IgnoreTimings(settle=0, grace=0)).look()
+    ruling = IgnoreFile(workspace, exclude=exclude, timings=IgnoreTimings(settle=0, grace=0)).read()
     rules = ScanRules(workspace=workspace, is_ignored=ruling.is_ignored, max_depth=depth)
     return scan(workspace_roots(workspace, extra), rules)
 
 
 def followed(workspace: Path) -> Scan:
-    ruling = IgnoreFile(workspace, timings=IgnoreTimings(settle=0, grace=0), follow_symlinks=True).look()
+    ruling = IgnoreFile(workspace, timings=IgnoreTimings(settle=0, grace=0), follow_symlinks=True).read()
     return scan(
         workspace_roots(workspace, []), ScanRules(workspace, is_ignored=ruling.is_ignored, follow_symlinks=True)
     )
@@ -179,16 +179,16 @@ def test_rules_are_read_again_when_they_change_and_no_date_or_size_says_so(tmp_p
     before = file.stat()
     # so that an equal stat proves that nothing changed
     time.sleep(1.1 * RACY_WINDOW_NS / 1e9)
-    ruling = ignore.look()
-    assert (ignore.look().is_ignored("a.md"), ruling.is_current()) == (True, True)
+    ruling = ignore.read()
+    assert (ignore.read().is_ignored("a.md"), ruling.is_current()) == (True, True)
     file.write_text("b.md\n")
     os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
     assert not ruling.is_current()
-    assert [ignore.look().is_ignored(name) for name in ("a.md", "b.md")] == [False, True]
+    assert [ignore.read().is_ignored(name) for name in ("a.md", "b.md")] == [False, True]
     other.write_text("c.md\n")
     file.unlink()
     file.symlink_to(other)
-    assert ignore.look().is_ignored("c.md") is follows
+    assert ignore.read().is_ignored("c.md") is follows
 
 
 def test_link_on_the_way_leads_elsewhere(tmp_path: Path) -> None:

@@ -86,7 +86,7 @@ async def test_words_stand_where_what_is_read_with_them_is_late_or_fails(
             raise StoreUnavailable("the disk does not answer")
         time.sleep(0.6)
 
-    await stage.slot.become(ModelPhase.OFF, "there is no provider")
+    await stage.slot.set(ModelPhase.OFF, "there is no provider")
     monkeypatch.setattr(IndexReader, read, broken)
     found = await stage.search.search(Query("boiler of kind7", deadline=0.5))
     assert found.hits[0].chunk.path == "bank/07.md"
@@ -99,7 +99,7 @@ async def test_what_was_found_stands_where_a_deeper_look_is_late(stage: Stage, m
     for number in range(120):
         stage.write(f"memory/copies/{number}.md", "# Crane\n\nThe crane rests on the roof.\n")
     await stage.sync()
-    await stage.slot.become(ModelPhase.OFF, "there is no provider")
+    await stage.slot.set(ModelPhase.OFF, "there is no provider")
     best, looks = IndexReader.best_matches, list[int]()
 
     def late(reader: IndexReader, question: Question, depth: int, admitted: CandidateFilter) -> LexicalMatches:
@@ -139,20 +139,20 @@ async def test_vectors_take_part_in_part_until_it_is_measured_what_strangers_com
         arm = (await stage.search.search(Query("gateway"))).arms["vector"]
         assert arm.state is ArmState.PARTIAL
         assert "not measured yet" in arm.reason
-    await UnrelatedTexts.learn(strangers, stage.embedder)
+    await UnrelatedTexts.measure(strangers, stage.embedder)
     assert (await stage.search.search(Query("gateway"))).arms["vector"].state is ArmState.OK
 
 
 async def test_what_can_never_be_measured_leaves_no_answer_in_part(stage: Stage, tmp_path: Path) -> None:
     stage.slot.strangers = strangers = UnrelatedTexts(tmp_path / "strangers")
     stage.embedder.unfit = frozenset({"plum"})
-    await strangers.learn(stage.embedder)
+    await strangers.measure(stage.embedder)
     assert (await stage.search.search(Query("gateway"))).arms["vector"].state is ArmState.OK
 
 
 @pytest.mark.parametrize("phase", [ModelPhase.OFF, ModelPhase.FAILED, ModelPhase.DOWNLOADING])
 async def test_missing_embedder_is_named_with_its_reason(stage: Stage, phase: ModelPhase) -> None:
-    await stage.slot.become(phase, "because of the test")
+    await stage.slot.set(phase, "because of the test")
     found = await stage.ask("boiler")
     assert found.arms[VECTOR].reason == "because of the test"
     assert not found.arms[VECTOR].took_part
@@ -189,7 +189,7 @@ async def test_search_while_indexing_only_cites_what_was_written(stage: Stage) -
 
 async def test_changed_model_is_never_compared_with_old_vectors(stage: Stage) -> None:
     second = FakeEmbedder(name="another", unfit=frozenset({"boiler"}))
-    await stage.slot.become(ModelPhase.READY, embedder=second)
+    await stage.slot.set(ModelPhase.READY, embedder=second)
     found = await stage.ask("boiler of kind7")
     assert found.hits[0].chunk.path == "bank/07.md"
     assert all(hit.cosine is None for hit in found.hits), "the old model's vectors say nothing to the new one"
@@ -203,7 +203,7 @@ async def test_question_is_compared_with_vectors_of_the_model_that_embedded_it(s
     stage.embedder.goes_on.clear()
     waiting = asyncio.create_task(stage.ask("boiler of kind7"))
     await eventually_async(lambda: stage.embedder.waiting)
-    await stage.slot.become(ModelPhase.READY, embedder=FakeEmbedder(name="another", unfit=frozenset({"boiler"})))
+    await stage.slot.set(ModelPhase.READY, embedder=FakeEmbedder(name="another", unfit=frozenset({"boiler"})))
     await stage.embed()
     assert all(hit.cosine is None for hit in (await stage.ask("boiler of kind7")).hits)
     stage.embedder.goes_on.set()
@@ -278,13 +278,13 @@ async def test_what_is_gone_after_every_refill_is_no_evidence_either(stage: Stag
         return frozenset()
 
     disk = DiskFollower(
-        freshness=Freshness, on_search=lambda: None, catch_up=nothing, rescan=never, gone=frozenset, seconds=0
+        freshness=Freshness, on_search=lambda: None, catch_up=nothing, rescan=never, missing=frozenset, seconds=0
     )
     with ThreadPoolExecutor(1) as executor:
         check = FileCheck(files=files, executor=executor, chunker="any")
         search = NotesSearch(inner=stage.search, check=check, disk=disk, hidden=none_hidden)
         found = await search.search(Query("quetzal nests", limit=1, deadline=30))
-    assert (found.hits, set(found.owed.values())) == ((), {SkipReason.GONE})
+    assert (found.hits, set(found.stale.values())) == ((), {SkipReason.GONE})
     assert found.floors is not None
     assert (found.floors.share, found.floors.deviations) == (0.0, None)
 

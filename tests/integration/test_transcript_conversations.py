@@ -253,16 +253,16 @@ def test_a_folder_that_came_back_has_a_whole_grace_again(tmp_path: Path, folder:
     folders = TranscriptFolders("sessions/main/", [TranscriptFolder(folder)], grace=60, clock=clock)
     for _ in range(2):
         folder.rename(away)
-        assert folders.look().retained == {folder}
+        assert folders.scan().retained == {folder}
         clock.advance(59)
-        assert folders.look().retained == {folder}
+        assert folders.scan().retained == {folder}
         away.rename(folder)
-        assert not folders.look().retained
+        assert not folders.scan().retained
         clock.advance(1000)
     folder.rename(away)
-    assert folders.look().retained
+    assert folders.scan().retained
     clock.advance(60)
-    assert not folders.look().retained
+    assert not folders.scan().retained
 
 
 async def _is_gone(talk: Talk, word: str) -> bool:

@@ -85,8 +85,10 @@ class Shelf:
         strangers: Strangers | None = None,
     ) -> tuple[Nearest, Noise]:
         """Return the `limit` nearest and the noise of the question."""
-        compared = await index.compared(query, language=language, strangers=strangers)
-        return await self.database.look(lambda reader: compared.nearest(reader, limit, allowed)), compared.noise
+        compared = await index.compare(query, language=language, strangers=strangers)
+        return await self.database.read_snapshot(
+            lambda reader: compared.nearest(reader, limit, allowed)
+        ), compared.noise
 
     def nearest(self, query: Vector, limit: int) -> list[bytes]:
         order = np.argsort(-(self.vectors @ query), kind="stable")[:limit]
@@ -259,9 +261,9 @@ async def test_vector_that_went_meanwhile_is_no_answer(shelf: Shelf) -> None:
     other = await shelf.database.vectors.open_space(
         fingerprint="other", provider="fake", model="other", dimensions=SIZE, now=1.0
     )
-    compared = await index.compared(query)
+    compared = await index.compare(query)
     await shelf.database.write(lambda db: db.execute("UPDATE vectors SET space_id = ? WHERE hash = ?", (other, best)))
-    found = await shelf.database.look(lambda reader: compared.nearest(reader, 1))
+    found = await shelf.database.read_snapshot(lambda reader: compared.nearest(reader, 1))
     assert [key for key, *_ in found] == [second]
 
 

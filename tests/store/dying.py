@@ -50,7 +50,7 @@ def hold_and_die(path: str) -> None:
 
     async def hold() -> None:
         with ThreadPoolExecutor(1) as pool:
-            await Ledger(Path(path), pool, is_private=False).hold("main", "s", 1, SECRET)
+            await Ledger(Path(path), pool, is_private=False).store_answer("main", "s", 1, SECRET)
             os.write(1, b"held")
             os._exit(0)
 

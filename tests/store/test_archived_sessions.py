@@ -163,11 +163,11 @@ def test_another_process_moves_sessions(archived: QaStore, tmp_path: Path) -> No
     other = opened(tmp_path)
     other.sequences.learn()
     say(other, "trip", "and to Porto?")
-    archived.sessions.look()
+    archived.sessions.scan()
     assert archived.sessions.known.archived().keys() == {"boiler", "others"}
     assert found(archived, "Porto") == ["and to Porto?"]
     assert other.archive.put_away(LATER) == ["trip"]
-    archived.sessions.look()
+    archived.sessions.scan()
     archived.sequences.learn()
     assert archived.sessions.of("main") == []
     assert found(archived, "Porto") == ["and to Porto?"]

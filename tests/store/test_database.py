@@ -54,9 +54,9 @@ async def test_all_reads_of_a_look_are_of_one_moment(database: Database) -> None
         asyncio.run_coroutine_threadsafe(put_note(database, "memory/b.md", note("boiler")), loop).result(SECONDS)
         return before, len(reader.paths(anything))
 
-    before, after = await database.look(look)
+    before, after = await database.read_snapshot(look)
     assert before == after
-    assert len(await database.look(lambda reader: reader.paths(anything))) > after
+    assert len(await database.read_snapshot(lambda reader: reader.paths(anything))) > after
 
 
 async def test_moment_that_an_interrupt_left_open_is_not_what_later_reads_see(database: Database) -> None:

@@ -112,10 +112,10 @@ class TestDocuments:
         done = await put_note(database, A, note("rent", "attic", "garden"))
         after = await database.read(lambda db: {row[1]: row[0] for row in db.execute("SELECT id, hash FROM chunks")})
         kept = before.keys() & after.keys()
-        assert len(kept) == done.kept > 0
+        assert len(kept) == done.unchanged > 0
         assert all(before[key] == after[key] for key in kept)
-        assert done.added == len(after) - done.kept
-        assert done.removed == len(before) - done.kept
+        assert done.added == len(after) - done.unchanged
+        assert done.removed == len(before) - done.unchanged
         await database.write(check_consistency)
 
     async def test_number_of_a_chunk_is_never_that_of_another(self, database: Database) -> None:
@@ -241,7 +241,7 @@ class TestDocuments:
         await put_note(database, A, note("rent"))
         before = await chunks_in(database)
         (done,) = await database.documents.put([content(A, note("rent"), is_afresh=True)])
-        assert (done.kept, done.added) == (0, len(before))
+        assert (done.unchanged, done.added) == (0, len(before))
         assert [row.text for row in (await chunks_in(database)).values()] == [row.text for row in before.values()]
 
     async def test_flagged_files_are_those_with_flags_and_copies_of_a_conflict(self, database: Database) -> None:

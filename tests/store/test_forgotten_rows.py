@@ -77,7 +77,7 @@ def holding(folder: Path) -> list[str]:
 
 async def test_no_byte_of_the_text_is_left(ledger: Ledger, tmp_path: Path) -> None:
     await note_change(ledger, "retain", 1.0)
-    await ledger.hold("main", "s1", 1, f"I know: {CANARY}")
+    await ledger.store_answer("main", "s1", 1, f"I know: {CANARY}")
     assert holding(tmp_path)
 
     purged = await ForgottenRows(ledger, WORKSPACE).purge(frozenset(), Forgotten(lambda text: CANARY in text))
@@ -91,7 +91,7 @@ async def test_no_other_ledger_of_the_workspace_keeps_it(
     ledger: Ledger, tmp_path: Path, executor: ThreadPoolExecutor
 ) -> None:
     other = Ledger(tmp_path / "index-b-ledger.sqlite", executor)
-    await other.hold("b", "s1", 1, f"I know: {CANARY}")
+    await other.store_answer("b", "s1", 1, f"I know: {CANARY}")
     rows = ForgottenRows(ledger, WORKSPACE, [ForgottenRows(other, WORKSPACE)])
     purged = await rows.purge(frozenset(), Forgotten(lambda text: CANARY in text))
     assert purged.held_answers == 1
@@ -110,12 +110,12 @@ async def test_lines_in_no_form_of_ours_go_with_whatever_is_forgotten(ledger: Le
 
 async def test_other_rows_stay(ledger: Ledger) -> None:
     await note_change(ledger, "retain", 1.0)
-    await ledger.hold("main", "s1", 1, "another answer")
+    await ledger.store_answer("main", "s1", 1, "another answer")
 
     purged = await ForgottenRows(ledger, WORKSPACE).purge({MemoryId("id-1")}, Forgotten(lambda _text: False))
 
     assert purged.changes == purged.held_answers == purged.steps == 0
-    assert await ledger.held("main", "s1", 1) == "another answer"
+    assert await ledger.pending_answer("main", "s1", 1) == "another answer"
 
 
 async def test_lines_that_could_be_undone_for_a_day_go_after_it(ledger: Ledger, tmp_path: Path) -> None:

@@ -103,7 +103,7 @@ def test_store_tells_of_it_and_goes_on(data: bytes) -> None:
         assert store.sequences.find("walrus", agent="main").turns
         assert not store.sessions.main_problems
         source = QaConversations(store.sessions, "main")
-        for path in source.look({}, is_forced=True).due:
+        for path in source.scan({}, is_forced=True).due:
             step = source.read_on(path, "")
             assert step is None or step.stamp
         again = QaStore(store.sessions.workspace)

@@ -41,19 +41,19 @@ def on_disk(folder: Path, text: str) -> Iterator[str]:
 
 
 async def test_answer_is_held_by_agent_session_and_turn(ledger: Ledger) -> None:
-    assert await ledger.hold("main", "s1", 17, SECRET)
-    assert await ledger.held("main", "s1", 17) == SECRET
+    assert await ledger.store_answer("main", "s1", 17, SECRET)
+    assert await ledger.pending_answer("main", "s1", 17) == SECRET
     for other in (("other", "s1", 17), ("main", "s2", 17), ("main", "s1", 18)):
-        assert await ledger.held(*other) is None
-    assert await ledger.hold("main", "s1", 17, "another answer")
-    assert await ledger.held("main", "s1", 17) == "another answer"
+        assert await ledger.pending_answer(*other) is None
+    assert await ledger.store_answer("main", "s1", 17, "another answer")
+    assert await ledger.pending_answer("main", "s1", 17) == "another answer"
     assert await ledger.drop("main", "s1", 17)
-    assert await ledger.held("main", "s1", 17) is None
+    assert await ledger.pending_answer("main", "s1", 17) is None
     assert not await ledger.drop("main", "s1", 17)
 
 
 async def test_no_file_is_made_before_something_is_held(ledger: Ledger) -> None:
-    assert await ledger.held("main", "s1", 1) is None
+    assert await ledger.pending_answer("main", "s1", 1) is None
     assert await ledger.forget_session("main", "s1") == 0
     assert await ledger.sweep() == 0
     assert (await ledger.count("main"))["bytes"] == 0
@@ -63,11 +63,11 @@ async def test_no_file_is_made_before_something_is_held(ledger: Ledger) -> None:
 async def test_expired_answer_is_never_told_and_a_sweep_deletes_it(
     ledger: Ledger, clock: FakeClock, tmp_path: Path
 ) -> None:
-    await ledger.hold("main", "s1", 1, SECRET)
+    await ledger.store_answer("main", "s1", 1, SECRET)
     clock.advance(7 * DAY - 1)
-    assert await ledger.held("main", "s1", 1) == SECRET
+    assert await ledger.pending_answer("main", "s1", 1) == SECRET
     clock.advance(1)
-    assert await ledger.held("main", "s1", 1) is None
+    assert await ledger.pending_answer("main", "s1", 1) is None
     assert (await ledger.count("main"))["heldAnswers"] == 0
     assert await ledger.sweep() == 1
     assert list(on_disk(tmp_path / "state", SECRET)) == []
@@ -76,20 +76,20 @@ async def test_expired_answer_is_never_told_and_a_sweep_deletes_it(
 async def test_forgotten_session_leaves_no_byte_on_disk(ledger: Ledger, tmp_path: Path) -> None:
     folder = tmp_path / "state"
     for seq in range(1, 40):
-        await ledger.hold("main", "s1", seq, f"{SECRET} {seq} " * 200)
-        await ledger.hold("main", "s2", seq, f"kept {seq}")
-        await ledger.hold("other", "s1", seq, f"another agent's {seq}")
+        await ledger.store_answer("main", "s1", seq, f"{SECRET} {seq} " * 200)
+        await ledger.store_answer("main", "s2", seq, f"kept {seq}")
+        await ledger.store_answer("other", "s1", seq, f"another agent's {seq}")
     assert list(on_disk(folder, SECRET))
     assert await ledger.forget_session("main", "s1") == 39
     assert list(on_disk(folder, SECRET)) == []
-    assert await ledger.held("main", "s2", 39) == "kept 39"
-    assert await ledger.held("other", "s1", 39) == "another agent's 39"
+    assert await ledger.pending_answer("main", "s2", 39) == "kept 39"
+    assert await ledger.pending_answer("other", "s1", 39) == "another agent's 39"
 
 
 async def test_replaced_and_dropped_answers_are_gone_from_disk_after_a_sweep(ledger: Ledger, tmp_path: Path) -> None:
-    await ledger.hold("main", "s1", 1, SECRET)
-    await ledger.hold("main", "s1", 1, "short")
-    await ledger.hold("main", "s1", 2, SECRET * 3000)
+    await ledger.store_answer("main", "s1", 1, SECRET)
+    await ledger.store_answer("main", "s1", 1, "short")
+    await ledger.store_answer("main", "s1", 2, SECRET * 3000)
     await ledger.drop("main", "s1", 2)
     await ledger.sweep()
     assert list(on_disk(tmp_path / "state", SECRET)) == []
@@ -99,26 +99,26 @@ async def test_week_counts_from_the_time_that_is_given_but_never_from_the_future
     ledger: Ledger, clock: FakeClock
 ) -> None:
     now = datetime.fromtimestamp(clock.now, UTC)
-    assert await ledger.hold("main", "s1", 1, "old", now - timedelta(days=6))
-    assert not await ledger.hold("main", "s1", 2, "too old", now - timedelta(days=7))
-    assert await ledger.hold("main", "s1", 3, "from the future", now + timedelta(days=400))
+    assert await ledger.store_answer("main", "s1", 1, "old", now - timedelta(days=6))
+    assert not await ledger.store_answer("main", "s1", 2, "too old", now - timedelta(days=7))
+    assert await ledger.store_answer("main", "s1", 3, "from the future", now + timedelta(days=400))
     clock.advance(DAY)
-    assert await ledger.held("main", "s1", 1) is None
-    assert await ledger.held("main", "s1", 2) is None
+    assert await ledger.pending_answer("main", "s1", 1) is None
+    assert await ledger.pending_answer("main", "s1", 2) is None
     clock.advance(6 * DAY)
-    assert await ledger.held("main", "s1", 3) is None
+    assert await ledger.pending_answer("main", "s1", 3) is None
 
 
 async def test_clock_that_was_ahead_keeps_nothing_for_more_than_a_week(ledger: Ledger, clock: FakeClock) -> None:
     clock.advance(1000 * DAY)
-    await ledger.hold("main", "s1", 1, "answer")
+    await ledger.store_answer("main", "s1", 1, "answer")
     clock.advance(-1000 * DAY)
-    assert await ledger.held("main", "s1", 1) == "answer"
+    assert await ledger.pending_answer("main", "s1", 1) == "answer"
     await ledger.sweep()
     clock.advance(7 * DAY - 1)
-    assert await ledger.held("main", "s1", 1) == "answer"
+    assert await ledger.pending_answer("main", "s1", 1) == "answer"
     clock.advance(1)
-    assert await ledger.held("main", "s1", 1) is None
+    assert await ledger.pending_answer("main", "s1", 1) is None
 
 
 async def test_oldest_go_first_and_of_the_same_agent_only(
@@ -126,19 +126,24 @@ async def test_oldest_go_first_and_of_the_same_agent_only(
 ) -> None:
     limits = HoldingLimits(answers=3, total_bytes=1000, answer_bytes=400)
     ledger = Ledger(tmp_path / "ledger.sqlite", executor, clock=clock, limits=limits)
-    await ledger.hold("other", "s", 1, "another agent's")
+    await ledger.store_answer("other", "s", 1, "another agent's")
     for seq in range(1, 6):
         clock.advance(1)
-        await ledger.hold("main", "s", seq, "x")
-    assert [await ledger.held("main", "s", seq) for seq in range(1, 6)] == [None, None, "x", "x", "x"]
+        await ledger.store_answer("main", "s", seq, "x")
+    assert [await ledger.pending_answer("main", "s", seq) for seq in range(1, 6)] == [None, None, "x", "x", "x"]
     clock.advance(1)
     # four hundred bytes in fewer characters
-    await ledger.hold("main", "s", 6, "蜜" * 133)
-    await ledger.hold("main", "s", 7, "y" * 400)
-    await ledger.hold("main", "s", 8, "z" * 400)
-    assert [await ledger.held("main", "s", seq) is not None for seq in range(5, 9)] == [False, False, True, True]
+    await ledger.store_answer("main", "s", 6, "蜜" * 133)
+    await ledger.store_answer("main", "s", 7, "y" * 400)
+    await ledger.store_answer("main", "s", 8, "z" * 400)
+    assert [await ledger.pending_answer("main", "s", seq) is not None for seq in range(5, 9)] == [
+        False,
+        False,
+        True,
+        True,
+    ]
     assert (await ledger.count("main"))["heldBytes"] == 800
-    assert await ledger.held("other", "s", 1) == "another agent's"
+    assert await ledger.pending_answer("other", "s", 1) == "another agent's"
     await ledger.close()
 
 
@@ -148,10 +153,10 @@ async def test_clock_set_back_does_not_make_new_answers_the_oldest(
     limits = HoldingLimits(answers=2)
     ledger = Ledger(tmp_path / "ledger.sqlite", executor, clock=clock, limits=limits)
     for seq in (1, 2):
-        await ledger.hold("main", "s", seq, "x")
+        await ledger.store_answer("main", "s", seq, "x")
     clock.advance(-30 * DAY)
-    await ledger.hold("main", "s", 3, "x")
-    assert [await ledger.held("main", "s", seq) for seq in (1, 2, 3)] == [None, "x", "x"]
+    await ledger.store_answer("main", "s", 3, "x")
+    assert [await ledger.pending_answer("main", "s", seq) for seq in (1, 2, 3)] == [None, "x", "x"]
     await ledger.close()
 
 
@@ -159,9 +164,9 @@ async def test_too_long_answer_is_refused_and_counted_not_cut(
     tmp_path: Path, executor: ThreadPoolExecutor, clock: FakeClock
 ) -> None:
     ledger = Ledger(tmp_path / "ledger.sqlite", executor, clock=clock, limits=HoldingLimits(answer_bytes=10))
-    assert not await ledger.hold("main", "s", 1, "x" * 11)
-    assert not await ledger.hold("main", "s", 1, "蜜" * 4)
-    assert await ledger.hold("main", "s", 1, "x" * 10)
+    assert not await ledger.store_answer("main", "s", 1, "x" * 11)
+    assert not await ledger.store_answer("main", "s", 1, "蜜" * 4)
+    assert await ledger.store_answer("main", "s", 1, "x" * 10)
     found = await ledger.count("main")
     assert (found["heldAnswers"], found["heldBytes"], found["refusedAnswers"]) == (1, 10, 2)
     await ledger.close()
@@ -171,20 +176,24 @@ async def test_too_long_answer_is_refused_and_counted_not_cut(
     "text", ["", "a\0b", "lone \ud800 surrogate", "line\n\r\u2028end", "'; DROP TABLE held_answers"]
 )
 async def test_any_text_comes_back(ledger: Ledger, text: str) -> None:
-    await ledger.hold("main", "s", 1, text)
-    assert await ledger.held("main", "s", 1) == text.encode("utf-8", "replace").decode()
+    await ledger.store_answer("main", "s", 1, text)
+    assert await ledger.pending_answer("main", "s", 1) == text.encode("utf-8", "replace").decode()
 
 
 async def test_where_nothing_may_be_written_nothing_is(tmp_path: Path, executor: ThreadPoolExecutor) -> None:
     before = Ledger(tmp_path / "ledger.sqlite", executor)
-    await before.hold("main", "s", 1, "answer")
+    await before.store_answer("main", "s", 1, "answer")
     await before.close()
     bytes_before = {path: path.read_bytes() for path in tmp_path.iterdir()}
     ledger = Ledger(tmp_path / "ledger.sqlite", executor, is_read_only=True)
-    for verb in (ledger.hold("main", "s", 2, "x"), ledger.drop("main", "s", 1), ledger.forget_session("main", "s")):
+    for verb in (
+        ledger.store_answer("main", "s", 2, "x"),
+        ledger.drop("main", "s", 1),
+        ledger.forget_session("main", "s"),
+    ):
         with pytest.raises(Denied, match=r"memory\.readOnly"):
             await verb
-    assert await ledger.held("main", "s", 1) == "answer"
+    assert await ledger.pending_answer("main", "s", 1) == "answer"
     assert await ledger.sweep() == 0
     assert (await ledger.count("main"))["heldAnswers"] == 1
     await ledger.close()
@@ -194,8 +203,8 @@ async def test_where_nothing_may_be_written_nothing_is(tmp_path: Path, executor:
 async def test_what_is_held_outlasts_a_restart(tmp_path: Path, executor: ThreadPoolExecutor, clock: FakeClock) -> None:
     for seq in range(1, 4):
         ledger = Ledger(tmp_path / "ledger.sqlite", executor, clock=clock)
-        await ledger.hold("main", "s", seq, f"answer {seq}")
-        assert [await ledger.held("main", "s", n) for n in range(1, seq + 1)] == [
+        await ledger.store_answer("main", "s", seq, f"answer {seq}")
+        assert [await ledger.pending_answer("main", "s", n) for n in range(1, seq + 1)] == [
             f"answer {n}" for n in range(1, seq + 1)
         ]
         await ledger.close()
@@ -203,12 +212,12 @@ async def test_what_is_held_outlasts_a_restart(tmp_path: Path, executor: ThreadP
 
 
 async def test_loop_sweeps_at_the_start_and_again(ledger: Ledger, clock: FakeClock, tmp_path: Path) -> None:
-    await ledger.hold("main", "s1", 1, SECRET)
+    await ledger.store_answer("main", "s1", 1, SECRET)
     clock.advance(8 * DAY)
     loop = asyncio.ensure_future(ledger.run(seconds=0.01))
     await eventually_async(lambda: not list(on_disk(tmp_path / "state", SECRET)))
     clock.advance(1)
-    await ledger.hold("main", "s1", 2, SECRET)
+    await ledger.store_answer("main", "s1", 2, SECRET)
     assert list(on_disk(tmp_path / "state", SECRET))
     clock.advance(8 * DAY)
     await eventually_async(lambda: not list(on_disk(tmp_path / "state", SECRET)))
@@ -216,8 +225,8 @@ async def test_loop_sweeps_at_the_start_and_again(ledger: Ledger, clock: FakeClo
 
 
 async def test_many_at_once(ledger: Ledger) -> None:
-    await asyncio.gather(*(ledger.hold("main", f"s{n % 7}", n, f"answer {n}") for n in range(60)))
-    found = await asyncio.gather(*(ledger.held("main", f"s{n % 7}", n) for n in range(60)))
+    await asyncio.gather(*(ledger.store_answer("main", f"s{n % 7}", n, f"answer {n}") for n in range(60)))
+    found = await asyncio.gather(*(ledger.pending_answer("main", f"s{n % 7}", n) for n in range(60)))
     assert found == [f"answer {n}" for n in range(60)]
     assert (await ledger.count("main"))["heldAnswers"] == 60
 

@@ -62,10 +62,10 @@ async def test_files_are_for_their_owner_alone_under_any_umask(tmp_path: Path, m
     before = os.umask(mask)
     try:
         first = make(history=LEDGER)
-        await first.hold("main", "s", 1, SECRET)
+        await first.store_answer("main", "s", 1, SECRET)
         open_now = {path.name: mode(path) for path in tmp_path.iterdir()}
         await first.close()
-        await make(history=newer()).hold("main", "s", 2, "x")
+        await make(history=newer()).store_answer("main", "s", 2, "x")
     finally:
         os.umask(before)
     assert open_now == {f"ledger.sqlite{suffix}": 0o600 for suffix in ("", "-wal", "-shm")}
@@ -76,11 +76,11 @@ async def test_files_are_for_their_owner_alone_under_any_umask(tmp_path: Path, m
 
 async def test_what_others_could_read_they_can_no_more(tmp_path: Path, make: Make) -> None:
     first = make()
-    await first.hold("main", "s", 1, SECRET)
+    await first.store_answer("main", "s", 1, SECRET)
     await first.close()
     (tmp_path / "ledger.sqlite").chmod(0o644)
     ledger = make()
-    assert await ledger.held("main", "s", 1) == SECRET
+    assert await ledger.pending_answer("main", "s", 1) == SECRET
     assert {mode(path) for path in tmp_path.iterdir()} == {0o600}
 
 
@@ -125,7 +125,7 @@ async def test_what_is_not_a_ledger_is_refused_and_never_touched(
     ledger = make(is_private=False)
     for _ in range(2):
         with pytest.raises(ForeignDatabase):
-            await ledger.hold("main", "s", 1, SECRET)
+            await ledger.store_answer("main", "s", 1, SECRET)
     with pytest.raises(ForeignDatabase):
         await ledger.sweep()
     assert ledger.trouble
@@ -133,7 +133,7 @@ async def test_what_is_not_a_ledger_is_refused_and_never_touched(
     assert bytes_of(tmp_path) == before
     # once it is out of the way, a ledger is begun
     path.rename(tmp_path / "moved")
-    await ledger.hold("main", "s", 1, SECRET)
+    await ledger.store_answer("main", "s", 1, SECRET)
     assert ledger.trouble is None
 
 
@@ -141,7 +141,7 @@ async def test_what_is_not_a_ledger_is_refused_and_never_touched(
 async def test_what_is_no_file_is_refused(tmp_path: Path, make: Make, write: Callable[[Path], None]) -> None:
     write(tmp_path / "ledger.sqlite")
     with pytest.raises(StoreUnavailable):
-        await make().hold("main", "s", 1, SECRET)
+        await make().store_answer("main", "s", 1, SECRET)
     assert not (tmp_path / "ledger.sqlite").is_file()
 
 
@@ -151,21 +151,21 @@ async def test_index_is_refused_in_our_own_folder_too(tmp_path: Path, make: Make
         pool.submit(write_index, path).result()
     before = bytes_of(tmp_path)
     with pytest.raises(ForeignDatabase, match="another database"):
-        await make(is_private=True).hold("main", "s", 1, SECRET)
+        await make(is_private=True).store_answer("main", "s", 1, SECRET)
     assert bytes_of(tmp_path) == before
 
 
 async def test_newer_ledger_is_refused_and_nothing_of_it_written(tmp_path: Path, make: Make) -> None:
     first = make(history=newer())
-    await first.hold("main", "s", 1, SECRET)
+    await first.store_answer("main", "s", 1, SECRET)
     await first.close()
     before = bytes_of(tmp_path)
     ledger = make()
     with pytest.raises(ForeignDatabase, match="of a newer memoryd"):
-        await ledger.held("main", "s", 1)
+        await ledger.pending_answer("main", "s", 1)
     assert "of a newer memoryd" in (ledger.trouble or "")
     assert bytes_of(tmp_path) == before
-    assert await make(history=newer()).held("main", "s", 1) == SECRET
+    assert await make(history=newer()).pending_answer("main", "s", 1) == SECRET
 
 
 async def test_copy_stays_until_a_session_is_forgotten_or_a_week_is_over(tmp_path: Path, make: Make) -> None:
@@ -173,10 +173,10 @@ async def test_copy_stays_until_a_session_is_forgotten_or_a_week_is_over(tmp_pat
     for number, forgets in enumerate((False, True)):
         folder = tmp_path / str(number)
         old = make(folder / path.name, clock=clock)
-        await old.hold("main", "s", 1, SECRET)
+        await old.store_answer("main", "s", 1, SECRET)
         await old.close()
         ledger = make(folder / path.name, history=newer(), clock=clock)
-        assert await ledger.held("main", "s", 1) == SECRET
+        assert await ledger.pending_answer("main", "s", 1) == SECRET
         (copy,) = copies(folder / path.name)
         assert SECRET.encode() in copy.read_bytes()
         os.utime(copy, (clock.now, clock.now))
@@ -194,25 +194,25 @@ async def test_copy_stays_until_a_session_is_forgotten_or_a_week_is_over(tmp_pat
 
 async def test_of_copies_the_last_stays(tmp_path: Path, make: Make) -> None:
     old = make()
-    await old.hold("main", "s", 1, SECRET)
+    await old.store_answer("main", "s", 1, SECRET)
     await old.close()
     for number in range(2):
         more = tuple(f"CREATE TABLE t{n} (a INTEGER)" for n in range(number + 1))
         ledger = make(history=History(LEDGER.name, LEDGER.application, (*LEDGER.migrations, *more)))
-        assert await ledger.held("main", "s", 1) == SECRET
+        assert await ledger.pending_answer("main", "s", 1) == SECRET
         await ledger.close()
     assert [copy.name for copy in copies(tmp_path / "ledger.sqlite")] == [f"ledger.sqlite.before-{LEDGER.version + 2}"]
 
 
 async def test_migration_that_fails_costs_the_ledger_and_leaves_it_as_it_was(tmp_path: Path, make: Make) -> None:
     old = make()
-    await old.hold("main", "s", 1, SECRET)
+    await old.store_answer("main", "s", 1, SECRET)
     await old.close()
     broken = make(history=newer("CREATE TABLE more (a); DELETE FROM held_answers; nonsense"))
     with pytest.raises(StoreUnavailable, match="cannot be brought to version"):
-        await broken.held("main", "s", 1)
+        await broken.pending_answer("main", "s", 1)
     assert aside(tmp_path / "ledger.sqlite") == []
-    assert await make().held("main", "s", 1) == SECRET
+    assert await make().pending_answer("main", "s", 1) == SECRET
 
 
 def damage_all_but_the_header(path: Path) -> None:
@@ -252,14 +252,14 @@ async def test_damaged_ledger_is_set_aside_and_a_new_one_begun(
 ) -> None:
     path = tmp_path / "ledger.sqlite"
     first = make()
-    await first.hold("main", "s", 1, SECRET)
+    await first.store_answer("main", "s", 1, SECRET)
     await first.close()
     harm(path)
     before = path.read_bytes()
     ledger = make()
-    await ledger.hold("main", "s", 2, "new")
-    assert await ledger.held("main", "s", 2) == "new"
-    assert await ledger.held("main", "s", 1) is None
+    await ledger.store_answer("main", "s", 2, "new")
+    assert await ledger.pending_answer("main", "s", 2) == "new"
+    assert await ledger.pending_answer("main", "s", 1) is None
     (kept,) = ledger.set_aside
     assert kept.read_bytes() == before
     assert mode(kept) == 0o600
@@ -275,15 +275,15 @@ async def test_damage_that_shows_while_it_is_open_costs_nothing_that_is_held_fro
 ) -> None:
     path, ledger = tmp_path / "ledger.sqlite", make()
     for seq in range(1, 400):
-        await ledger.hold("main", "s", seq, f"{SECRET} {seq} " * 20)
+        await ledger.store_answer("main", "s", seq, f"{SECRET} {seq} " * 20)
     await ledger.sweep()
     with path.open("r+b") as file:
         file.seek(8192)
         file.write(os.urandom(path.stat().st_size - 8192))
     # whoever comes upon it begins anew, and tries there once more
-    assert [await ledger.held("main", "s", seq) for seq in (7, 150, 399)] == [None, None, None]
-    await ledger.hold("main", "s", 400, "new")
-    assert await ledger.held("main", "s", 400) == "new"
+    assert [await ledger.pending_answer("main", "s", seq) for seq in (7, 150, 399)] == [None, None, None]
+    await ledger.store_answer("main", "s", 400, "new")
+    assert await ledger.pending_answer("main", "s", 400) == "new"
     assert len(aside(path)) == 1
 
 
@@ -291,65 +291,65 @@ async def test_no_more_than_some_are_set_aside_and_none_is_deleted(tmp_path: Pat
     path = tmp_path / "ledger.sqlite"
     for number in range(MAX_SET_ASIDE):
         ledger = make()
-        await ledger.hold("main", "s", number, f"{SECRET} {number}")
+        await ledger.store_answer("main", "s", number, f"{SECRET} {number}")
         await ledger.close()
         damage_the_header(path)
     last = make()
-    await last.hold("main", "s", 1, "x")
+    await last.store_answer("main", "s", 1, "x")
     assert len(last.set_aside) == MAX_SET_ASIDE
     await last.close()
     damage_the_header(path)
     before, refused = bytes_of(tmp_path), make()
     with pytest.raises(StoreUnavailable, match="damaged ledgers lie in"):
-        await refused.hold("main", "s", 1, "x")
+        await refused.store_answer("main", "s", 1, "x")
     assert bytes_of(tmp_path) == before
     aside(path)[0].unlink()
-    await refused.hold("main", "s", 1, "x")
-    assert await refused.held("main", "s", 1) == "x"
+    await refused.store_answer("main", "s", 1, "x")
+    assert await refused.pending_answer("main", "s", 1) == "x"
 
 
 async def test_file_removed_while_it_is_open_is_begun_anew(tmp_path: Path, make: Make) -> None:
     ledger = make()
-    await ledger.hold("main", "s", 1, SECRET)
+    await ledger.store_answer("main", "s", 1, SECRET)
     (tmp_path / "ledger.sqlite").unlink()
-    assert await ledger.held("main", "s", 1) is None
-    await ledger.hold("main", "s", 2, "new")
+    assert await ledger.pending_answer("main", "s", 1) is None
+    await ledger.store_answer("main", "s", 2, "new")
     await ledger.close()
     again = make()
-    assert await again.held("main", "s", 1) is None, "its log must not bring it back"
-    assert await again.held("main", "s", 2) == "new"
+    assert await again.pending_answer("main", "s", 1) is None, "its log must not bring it back"
+    assert await again.pending_answer("main", "s", 2) == "new"
     assert again.trouble is None
 
 
 async def test_backup_that_is_put_in_its_place_while_it_is_open_counts(tmp_path: Path, make: Make) -> None:
     path, backup, ledger = tmp_path / "ledger.sqlite", tmp_path / "backup", make()
-    await ledger.hold("main", "s", 1, "from the backup")
+    await ledger.store_answer("main", "s", 1, "from the backup")
     await ledger.close()
     shutil.copy(path, backup)
     for seq in range(2, 30):
-        await ledger.hold("main", "s", seq, SECRET)
+        await ledger.store_answer("main", "s", seq, SECRET)
     backup.replace(path)
-    assert await ledger.held("main", "s", 1) == "from the backup"
-    assert await ledger.held("main", "s", 2) is None
-    await ledger.hold("main", "s", 3, "new")
+    assert await ledger.pending_answer("main", "s", 1) == "from the backup"
+    assert await ledger.pending_answer("main", "s", 2) is None
+    await ledger.store_answer("main", "s", 3, "new")
     await ledger.close()
     again = make()
-    assert [await again.held("main", "s", seq) for seq in (1, 2, 3)] == ["from the backup", None, "new"]
+    assert [await again.pending_answer("main", "s", seq) for seq in (1, 2, 3)] == ["from the backup", None, "new"]
     assert again.trouble is None
 
 
 async def test_log_that_outlived_its_ledger_is_not_taken_for_the_new_one(tmp_path: Path, make: Make) -> None:
     path, elsewhere = tmp_path / "ledger.sqlite", tmp_path / "elsewhere"
     first = make()
-    await first.hold("main", "s", 1, SECRET)
+    await first.store_answer("main", "s", 1, SECRET)
     elsewhere.write_bytes(log_of(path).read_bytes())
     await first.close()
     path.unlink()
     elsewhere.rename(log_of(path))
     ledger = make()
-    await ledger.hold("main", "s", 2, "new")
-    assert await ledger.held("main", "s", 1) is None
-    assert await ledger.held("main", "s", 2) == "new"
+    await ledger.store_answer("main", "s", 2, "new")
+    assert await ledger.pending_answer("main", "s", 1) is None
+    assert await ledger.pending_answer("main", "s", 2) == "new"
     assert ledger.trouble is None
 
 
@@ -369,24 +369,24 @@ async def test_ledger_that_another_process_locks_is_unavailable_and_then_goes_on
     monkeypatch.setattr("memoryd.store.connection.BUSY_TIMEOUT_MS", 3_600_000)
     monkeypatch.setattr("memoryd.store.pool.BUSY_TIMEOUT_MS", 3_600_000)
     path, ledger = tmp_path / "ledger.sqlite", make()
-    await ledger.hold("main", "s", 1, SECRET)
+    await ledger.store_answer("main", "s", 1, SECRET)
     command = [sys.executable, "-c", LOCK, str(path)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:  # noqa: ASYNC220
         assert other.stdout is not None
         assert other.stdout.readline() == b"locked\n"
         with pytest.raises(StoreUnavailable, match="the ledger cannot be used now"):
-            await ledger.hold("main", "s", 2, "new")
+            await ledger.store_answer("main", "s", 2, "new")
         assert "locked" in (ledger.trouble or "")
         several = await asyncio.gather(
-            *(ledger.hold("main", "s", seq, "new") for seq in range(3, 30)), return_exceptions=True
+            *(ledger.store_answer("main", "s", seq, "new") for seq in range(3, 30)), return_exceptions=True
         )
         assert {type(one) for one in several} == {StoreUnavailable}
         with pytest.raises(StoreUnavailable):
             await ledger.sweep()
-        assert await ledger.held("main", "s", 1) == SECRET, "to read needs no lock"
+        assert await ledger.pending_answer("main", "s", 1) == SECRET, "to read needs no lock"
         other.communicate()
-    await ledger.hold("main", "s", 2, "new")
-    assert await ledger.held("main", "s", 2) == "new"
+    await ledger.store_answer("main", "s", 2, "new")
+    assert await ledger.pending_answer("main", "s", 2) == "new"
     assert ledger.trouble is None
 
 
@@ -398,14 +398,14 @@ async def test_full_disk_is_told_and_costs_only_what_had_no_room(tmp_path: Path,
         ledger, held = make(disk / "ledger.sqlite"), 0
         with pytest.raises(StoreUnavailable, match="full"):  # noqa: PT012  # whichever finds the disk full
             for held in range(1000):
-                await ledger.hold("main", "s", held, SECRET * 100)
+                await ledger.store_answer("main", "s", held, SECRET * 100)
         assert held > 5
         assert "full" in (ledger.trouble or "")
-        assert await ledger.held("main", "s", held - 1) == SECRET * 100
-        assert await ledger.held("main", "s", held) is None
+        assert await ledger.pending_answer("main", "s", held - 1) == SECRET * 100
+        assert await ledger.pending_answer("main", "s", held) is None
         await ledger.close()
     again = make(tmp_path / "nothing" / "ledger.sqlite")
-    assert await again.held("main", "s", 1) is None
+    assert await again.pending_answer("main", "s", 1) is None
 
 
 @pytest.mark.root
@@ -414,19 +414,19 @@ async def test_disk_that_may_not_be_written_is_told_and_never_crashes(tmp_path: 
     disk.mkdir()
     with mounted(disk):
         first = make(disk / "ledger.sqlite")
-        await first.hold("main", "s", 1, SECRET)
+        await first.store_answer("main", "s", 1, SECRET)
         await first.close()
         remount(disk, "ro")
         ledger = make(disk / "ledger.sqlite")
-        for verb in (ledger.hold("main", "s", 2, "x"), ledger.sweep(), ledger.forget_session("main", "s")):
+        for verb in (ledger.store_answer("main", "s", 2, "x"), ledger.sweep(), ledger.forget_session("main", "s")):
             with pytest.raises(StoreError):
                 await verb
         assert ledger.trouble
         with pytest.raises(StoreError):
-            await make(disk / "more" / "ledger.sqlite").hold("main", "s", 1, "x")
+            await make(disk / "more" / "ledger.sqlite").store_answer("main", "s", 1, "x")
         remount(disk, "rw")
-        await ledger.hold("main", "s", 2, "x")
-        assert await ledger.held("main", "s", 1) == SECRET
+        await ledger.store_answer("main", "s", 2, "x")
+        assert await ledger.pending_answer("main", "s", 1) == SECRET
         assert ledger.trouble is None
         await ledger.close()
 
@@ -434,19 +434,19 @@ async def test_disk_that_may_not_be_written_is_told_and_never_crashes(tmp_path: 
 async def test_where_nothing_may_be_written_what_takes_writing_is_not_read(tmp_path: Path, make: Make) -> None:
     path, elsewhere = tmp_path / "own" / "ledger.sqlite", tmp_path / "elsewhere"
     first = make(path)
-    await first.hold("main", "s", 1, SECRET)
+    await first.store_answer("main", "s", 1, SECRET)
     shutil.copytree(path.parent, elsewhere)
     await first.close()
     before = bytes_of(path.parent), bytes_of(elsewhere)
     with pytest.raises(StoreUnavailable, match="to bring it up to date"):
-        await make(path, history=newer(), is_read_only=True).held("main", "s", 1)
+        await make(path, history=newer(), is_read_only=True).pending_answer("main", "s", 1)
     with pytest.raises(StoreUnavailable, match="not closed in order"):
-        await make(elsewhere / path.name, is_read_only=True).held("main", "s", 1)
+        await make(elsewhere / path.name, is_read_only=True).pending_answer("main", "s", 1)
     assert (bytes_of(path.parent), bytes_of(elsewhere)) == before
     damage_all_but_the_header(path)
     damaged = bytes_of(path.parent)
     with pytest.raises(StoreError):
-        await make(path, is_read_only=True).held("main", "s", 1)
+        await make(path, is_read_only=True).pending_answer("main", "s", 1)
     assert bytes_of(path.parent) == damaged, "it is not set aside"
 
 
@@ -474,9 +474,9 @@ async def test_kill_while_a_ledger_is_begun_leaves_none_or_a_whole_one(tmp_path:
         assert header is None or (header.application, header.version) == (LEDGER.application, LEDGER.version)
         # in a folder of somebody else: what were not plainly ours would be refused for good
         ledger = make(path, is_private=False)
-        found = await ledger.held("main", "s", 1)
+        found = await ledger.pending_answer("main", "s", 1)
         assert found == SECRET if printed else found in (None, SECRET)
-        await ledger.hold("main", "s", 2, "new")
-        assert await ledger.held("main", "s", 2) == "new"
+        await ledger.store_answer("main", "s", 2, "new")
+        assert await ledger.pending_answer("main", "s", 2) == "new"
         assert ledger.trouble is None
     assert run_child(counted, tmp_path / "again", calls=(call,))[1] == b"held"

@@ -58,7 +58,7 @@ def test_turn_is_added_while_the_main_file_is_written(
     assert held.begun.wait(30)
     try:
         assert threads.submit(say, store, "quetzal").result(30) == 2
-        assert threads.submit(store.sessions.look).result(30) is None
+        assert threads.submit(store.sessions.scan).result(30) is None
     finally:
         held.release.set()
     flush.result(30)
@@ -86,10 +86,10 @@ def test_session_that_came_back_since_the_folder_was_listed_stays_known(
 ) -> None:
     stats = store.sessions.files.stats
     monkeypatch.setattr(store.sessions.files, "stats", dict)
-    store.sessions.look()
+    store.sessions.scan()
     assert store.sessions.known.get(SessionId("quetzal")) is not None
     (store.sessions.files.path / "quetzal.json").unlink()
     monkeypatch.setattr(store.sessions.files, "stats", stats)
-    store.sessions.look()
+    store.sessions.scan()
     eventually(lambda: store.sessions.known.get(SessionId("quetzal")) is None)
     assert not store.sessions.of("main")

@@ -173,7 +173,7 @@ class TestCandidateFilter:
         none = await database.vectors.ids_within(space, CandidateFilter(chunks=()))
         assert none is not None
         assert len(none) == 0
-        near = await database.look(lambda reader: reader.vectors(space, only, SIZE))
+        near = await database.read_snapshot(lambda reader: reader.vectors(space, only, SIZE))
         held = {row.chunk for row in await read(database, passages_of_hashes, near.hashes.tolist())}
         assert len(held) == len(near.ids) == 50
         assert held <= {line.chunk for line in lines}

@@ -74,7 +74,7 @@ class TestLook:
             assert goes_on.wait(SECONDS)
             return _best(reader, "zebra")
 
-        looking = asyncio.ensure_future(database.look(late))
+        looking = asyncio.ensure_future(database.read_snapshot(late))
         await asyncio.to_thread(begins.wait, SECONDS)
         for number in range(4):
             await put_note(database, f"memory/{number}.md", f"# More\n\nzebra {number}\n")
@@ -101,4 +101,4 @@ def _best(reader: IndexReader, word: str) -> int:
 
 
 async def _found(database: Database, word: str) -> int:
-    return await database.look(lambda reader: _best(reader, word))
+    return await database.read_snapshot(lambda reader: _best(reader, word))

@@ -58,7 +58,7 @@ async def fill(ledger: Ledger, transcript: Path) -> None:
     await marks.begin_forgetting(turns_path("s1"))
     await (await loaded(ledger, "other")).withhold_key("agent:other:main")
     for seq in range(1, 60):
-        await ledger.hold("main", "s", seq, f"answer {seq} " * 200)
+        await ledger.store_answer("main", "s", seq, f"answer {seq} " * 200)
     await ledger.close()
 
 
@@ -196,7 +196,7 @@ async def test_where_marks_cannot_be_read_nobody_knows_them_until_the_owner_has_
         with pytest.raises(StoreUnavailable):
             await marks.withhold_key(KEY)
         # answers are held all the same
-        assert await ledger.hold("main", "s", 1, "x")
+        assert await ledger.store_answer("main", "s", 1, "x")
         (kept,) = aside(path)
         assert str(kept) in (ledger.trouble or "")
         assert "delete it or move it away" in (ledger.trouble or "")
@@ -260,7 +260,7 @@ async def test_two_damaged_ledgers_one_after_the_other(tmp_path: Path, make: Mak
 async def test_ledger_of_a_time_without_marks_does_not_stand_in_the_way(tmp_path: Path, make: Make) -> None:
     path = tmp_path / "ledger.sqlite"
     first = make(history=History(LEDGER.name, LEDGER.application, LEDGER.migrations[:1]))
-    await first.hold("main", "s", 1, "x")
+    await first.store_answer("main", "s", 1, "x")
     await first.close()
     drop_held_answers(path)
     marks = await loaded(make())
@@ -274,7 +274,7 @@ async def test_damage_while_it_is_open_loses_no_mark(tmp_path: Path, make: Make,
     ledger = make()
     marks = await loaded(ledger)
     flip_held_answers(path)
-    assert await ledger.held("main", "s", 1) is None
+    assert await ledger.pending_answer("main", "s", 1) is None
     await marks.withhold_key("cli:a")
     assert len(aside(path)) == 1
     assert (await loaded(ledger)).has_key("cli:a")

@@ -38,7 +38,7 @@ def store(
 
 
 async def test_nothing_is_made_before_something_is_forgotten(ledger: Ledger, tmp_path: Path) -> None:
-    assert not (await store(ledger, tmp_path).all()).hold(*ONE)
+    assert not (await store(ledger, tmp_path).all()).contains(*ONE)
     assert not ledger.path.parent.exists()
     assert not (tmp_path / "ws" / ".memory").exists()
 
@@ -50,7 +50,7 @@ async def test_what_is_begun_is_pending_until_it_is_finished(ledger: Ledger, tmp
     assert await one.pending() == hashes
     await one.finish(hashes)
     assert await one.pending() == frozenset()
-    assert (await store(ledger, tmp_path).all()).hold(*ONE)
+    assert (await store(ledger, tmp_path).all()).contains(*ONE)
 
 
 async def test_the_mirror_knows_it_when_the_ledger_is_lost(
@@ -62,7 +62,7 @@ async def test_the_mirror_knows_it_when_the_ledger_is_lost(
     ledger.path.unlink()
 
     again = Ledger(ledger.path, executor)
-    assert (await store(again, tmp_path).all()).hold(*ONE)
+    assert (await store(again, tmp_path).all()).contains(*ONE)
     await again.close()
 
 
@@ -80,7 +80,7 @@ async def test_what_is_released_may_be_remembered(ledger: Ledger, tmp_path: Path
     await one.finish(await one.begin([ONE]))
 
     assert await one.release(*ONE)
-    assert not (await store(ledger, tmp_path).all()).hold(*ONE)
+    assert not (await store(ledger, tmp_path).all()).contains(*ONE)
     assert not await one.release(*ONE)
 
 
@@ -93,7 +93,7 @@ async def test_a_mirror_that_cannot_be_written_costs_the_mirror_alone(ledger: Le
 
     assert "link" in one.trouble
     assert not list((tmp_path / "elsewhere").iterdir())
-    assert (await one.all()).hold(*ONE)
+    assert (await one.all()).contains(*ONE)
 
 
 async def test_a_key_that_is_none_is_told(ledger: Ledger, tmp_path: Path) -> None:
@@ -112,13 +112,13 @@ async def test_what_another_ledger_of_the_workspace_holds_is_known_and_let_go(
     theirs = store(former, tmp_path, "index-b-ledger.sqlite.forgotten-key")
     await theirs.finish(await theirs.begin([ONE]))
     both = store(ledger, tmp_path, others=[theirs])
-    assert (await both.all()).hold(*ONE)
+    assert (await both.all()).contains(*ONE)
 
     await both.finish(await both.begin([TWO]))
     found = await both.all()
-    assert found.hold(*ONE)
-    assert found.hold(*TWO)
+    assert found.contains(*ONE)
+    assert found.contains(*TWO)
     assert await both.release(*ONE)
-    assert not (await both.all()).hold(*ONE)
-    assert (await both.all()).hold(*TWO)
+    assert not (await both.all()).contains(*ONE)
+    assert (await both.all()).contains(*TWO)
     await former.close()

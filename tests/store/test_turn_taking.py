@@ -62,7 +62,7 @@ class Taking:
             agent=self.agent,
             look=self._look,
             store=Access(self.store),
-            hold=self._hold,
+            store_answer=self._hold,
             now=lambda: self.path.stat().st_mtime + self.idle,
         )
 
@@ -260,7 +260,7 @@ def test_small_transcript_waits_for_no_large_one_and_a_look_comes_in_between(
     append(taking.source / "small.jsonl", asked("Small?"), asked("More?", at[1]))
     # each step ends with a look
     taking.taking = TurnTaking(
-        agent="main", look=taking._look, store=Access(taking.store), hold=taking._hold, poll_seconds=0.0
+        agent="main", look=taking._look, store=Access(taking.store), store_answer=taking._hold, poll_seconds=0.0
     )
     assert not asyncio.run(taking.taking.round())
     small = taking.store.sessions.read(transcript_session("main", "small.jsonl"), agent="main")

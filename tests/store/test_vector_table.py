@@ -118,12 +118,12 @@ class TestVectors:
         await embed_all(database, space)
         held = await database.vectors.load(space, 0, SIZE, ALL, batch_of)
         asked = np.array([held.ids[-1], held.ids[0], 10**6], np.int64)
-        found = await database.look(lambda reader: reader.vectors(space, asked, SIZE))
+        found = await database.read_snapshot(lambda reader: reader.vectors(space, asked, SIZE))
         assert found.ids.tolist() == [held.ids[0], held.ids[-1]]
         assert found.hashes.tolist() == [held.hashes[0].item(), held.hashes[-1].item()]
         assert np.array_equal(found.vectors, held.vectors[[0, -1]])
         other = await space_of(database, "space-2")
-        assert not len((await database.look(lambda reader: reader.vectors(other, asked, SIZE))).ids)
+        assert not len((await database.read_snapshot(lambda reader: reader.vectors(other, asked, SIZE))).ids)
 
     async def test_unused_vectors_are_kept_up_to_a_bound_least_recent_out(self, database: Database, space: int) -> None:
         await embed_all(database, space, now=1.0)

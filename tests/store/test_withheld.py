@@ -207,7 +207,7 @@ async def test_marks_of_the_ledger_that_was_shared_before_hold_beside_those_of_t
     await (await loaded(own, "b")).withhold_key("cli:own")
 
     def apart() -> WithheldConversations:
-        return WithheldConversations("b", own, before=WithheldConversations("b", ledger))
+        return WithheldConversations("b", own, previous=WithheldConversations("b", ledger))
 
     marks = apart()
     await marks.load()
@@ -251,7 +251,7 @@ async def test_where_the_shared_ledger_cannot_be_read_nothing_is_known(
 ) -> None:
     (tmp_path / "shared.sqlite").write_text("a note")
     shared = WithheldConversations("b", Ledger(tmp_path / "shared.sqlite", executor, is_private=False))
-    marks = WithheldConversations("b", ledger, before=shared)
+    marks = WithheldConversations("b", ledger, previous=shared)
     with pytest.raises(StoreUnavailable, match="it is not known"):
         await marks.load()
     with pytest.raises(StoreUnavailable, match="it is not known"):

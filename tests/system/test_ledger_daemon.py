@@ -51,7 +51,7 @@ def fill(path: Path, *, age_days: float, answers: int = 1, of: str = "main") -> 
         with ThreadPoolExecutor(4) as pool:
             made = Ledger(path, pool, clock=lambda: time.time() - age_days * DAY)
             for seq in range(1, answers + 1):
-                assert await made.hold(of, "s", seq, SECRET)
+                assert await made.store_answer(of, "s", seq, SECRET)
             await made.close()
 
     asyncio.run(hold())

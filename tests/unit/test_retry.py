@@ -45,9 +45,9 @@ def test_it_opens_after_as_many_failures_as_the_rule_says_and_closes_with_a_succ
 def test_what_the_other_side_asks_for_counts_if_it_is_longer_than_the_back_off() -> None:
     retry = made(FakeClock())
     retry.failed()
-    retry.hold(0.5)
+    retry.pause(0.5)
     assert retry.wait() == 1.0
-    retry.hold(30.0)
+    retry.pause(30.0)
     assert retry.wait() == 30.0
 
 
@@ -55,6 +55,6 @@ def test_another_thing_starts_afresh() -> None:
     retry = made(FakeClock())
     for _ in range(5):
         retry.failed()
-    retry.forget()
+    retry.reset()
     assert not retry.is_open
     assert retry.wait() == 0

@@ -97,7 +97,7 @@ class AgentConversations:
             agent.id,
             resources.ledgers.of(agent),
             # a mark that was made in the previous ledger is recorded nowhere else
-            before=None if ledger_before is None else WithheldConversations(agent.id, ledger_before),
+            previous=None if ledger_before is None else WithheldConversations(agent.id, ledger_before),
         )
         self._loop: asyncio.AbstractEventLoop | None = None
         self._watcher = resources.watcher
@@ -238,7 +238,7 @@ class AgentConversations:
         """Request that every conversation is read from its beginning, in the background."""
         with contextlib.suppress(StoreError):
             # an index that cannot be written is either made anew or cannot be repaired here
-            await self.writer.distrust()
+            await self.writer.invalidate()
         self.demand()
 
     async def forget(self, path: RelativePath) -> int:
@@ -328,4 +328,4 @@ class AgentConversations:
     def _on_purge(self) -> None:
         # vectors in memory first: a concurrent question must not find what was purged
         self.search.forget_vectors()
-        self.embedding_loop.break_off()
+        self.embedding_loop.cancel_batch()

@@ -102,7 +102,7 @@ class Forgetting(Struct, kw_only=True, eq=False):
             else:
                 receipt["exports"] += self._exports(conversation)
         if holds_turns(path):
-            made = memories_of_session((await self.book.whole()).own, session_of(path))
+            made = memories_of_session((await self.book.complete()).own, session_of(path))
             receipt["remarks"] += _render_memories(len(made), "goes")
         receipt["stays"] = await asyncio.to_thread(self._what_stays, plan)
         return receipt
@@ -139,7 +139,7 @@ class Forgetting(Struct, kw_only=True, eq=False):
         if not await self.follow(FOLLOW_SECONDS):
             return (f"{_LEFT}: its notes are not read yet",)
         try:
-            memories = memories_of_session((await self.book.whole()).own, session)
+            memories = memories_of_session((await self.book.complete()).own, session)
             for memory in memories:
                 await self.forgetting.forget(memory)
         except MemorydError as exc:

@@ -105,7 +105,7 @@ class QaSessions(Struct, frozen=True):
         require_qa(self.shared).check_writable()
 
     def _list_sessions(self, store: QaStore) -> list[tuple[Entry, bool]]:
-        store.sessions.look()
+        store.sessions.scan()
         sessions: list[tuple[Entry, bool]] = [(entry, False) for entry in store.sessions.of(self.agent)]
         sessions += [(entry, True) for entry in store.archive.stubs(self.agent)]
         return sorted(sessions, key=lambda item: item[0].last_activity, reverse=True)
@@ -152,7 +152,7 @@ class ConversationList(Struct, frozen=True):
 
     async def transcripts(self) -> Mapping[RelativePath, TranscriptFile]:
         """Return all transcripts on disk; of several with the same name the first, as the index does."""
-        return (await asyncio.to_thread(self.folders.look)).transcripts
+        return (await asyncio.to_thread(self.folders.scan)).transcripts
 
     async def file_of(self, path: RelativePath) -> Path | None:
         """Return the file of a transcript, or None if it does not exist."""
@@ -186,7 +186,7 @@ class ConversationList(Struct, frozen=True):
         withheld = self.index.withheld
         forgotten = withheld.withheld_transcript(path)
         copies, forks = list[RelativePath](), list[RelativePath]()
-        for other, transcript in self.folders.look().transcripts.items():
+        for other, transcript in self.folders.scan().transcripts.items():
             # an unreadable transcript is not indexed either
             with contextlib.suppress(OSError):
                 if other == path:

@@ -192,7 +192,7 @@ class AgentQa(Struct, frozen=True):
             return turn_reply(session, before)
         if answer is not None:
             _check_says_something(answer)
-        stored = None if not keep else answer or before.answer or await self.held(session, seq)
+        stored = None if not keep else answer or before.answer or await self.pending_answer(session, seq)
         await shared.write(
             lambda store: store.turns.mark(session, seq, stored, agent=self.agent.id, key=key, is_owners=is_owners)
         )
@@ -228,19 +228,19 @@ class AgentQa(Struct, frozen=True):
         """Hold an answer that is not stored in the ledger for a week, in case it is requested."""
         # an unusable ledger is reported by status, and does not cost the turn
         try:
-            await self.ledger.hold(self.agent.id, session, seq, answer)
+            await self.ledger.store_answer(self.agent.id, session, seq, answer)
             # forgotten in between: its answers were deleted before this one arrived
             if not await require_qa(self.shared).read(lambda store: store.sessions.has(session)):
                 await self.ledger.drop(self.agent.id, session, seq)
         except (StoreError, OSError):
             self.ledger.note_refused()
 
-    async def held(self, session: SessionId, seq: int) -> str:
+    async def pending_answer(self, session: SessionId, seq: int) -> str:
         """Return the answer that is held for a turn. Raises NotFound, or StoreUnavailable if the ledger is unusable."""
         address = turn_address(session, seq)
         anew = f"give it anew: memoryctl qa mark {shlex.quote(address)} --answer TEXT"
         try:
-            answer = await self.ledger.held(self.agent.id, session, seq)
+            answer = await self.ledger.pending_answer(self.agent.id, session, seq)
         except (StoreError, OSError) as exc:
             raise StoreUnavailable(f"the ledger, which may hold the answer, cannot be used: {exc}", hint=anew) from exc
         if answer is None:
@@ -252,7 +252,7 @@ class AgentQa(Struct, frozen=True):
 
     def _visible_sessions(self, store: QaStore) -> list[Entry]:
         # the list includes what other programs wrote a moment ago
-        store.sessions.look()
+        store.sessions.scan()
         hidden = self._hidden()
         return [entry for entry in store.sessions.of(self.agent.id) if entry.head.id not in hidden]
 

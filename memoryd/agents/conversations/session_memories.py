@@ -113,7 +113,7 @@ class SessionSummarizer(Struct, frozen=True):
 
     async def _exclusion_test(self, turns: Sequence[Turn]) -> Callable[[str], bool]:
         tombstones = await self.tombstones.all()
-        current = {normalized_statement(memory.text) for memory in (await self.book.whole()).own.memories.values()}
+        current = {normalized_statement(memory.text) for memory in (await self.book.complete()).own.memories.values()}
         # a statement that was stated before and is in no memory now was taken back
         before = await self.stated.among(sentence for turn in turns for sentence in sentences_of_turn(turn))
         stated = current | {normalized_statement(sentence) for sentence in before}
@@ -123,7 +123,7 @@ class SessionSummarizer(Struct, frozen=True):
                 says_secret(sentence)
                 or identifier_in(sentence, [0]) is not None
                 or normalized_statement(sentence) in stated
-                or tombstones.hold_part_of(sentence)
+                or tombstones.contains_part_of(sentence)
             )
 
         return is_left_out
@@ -203,7 +203,7 @@ class SessionMemories(Struct, frozen=True, kw_only=True):
             return NOTHING_TO_SUM_UP, ()
         line = self._line(Kind.SUMMARY, current, summary.text, *summary.tags)
         retention = await self.retaining.retain([line], agent=self.agent, by=WrittenBy.CAPTURE)
-        await self.shared.write(lambda store: store.ends.note_summed_up(current.id, current.last_seq))
+        await self.shared.write(lambda store: store.ends.note_summary_end(current.id, current.last_seq))
         placed, status = retention.placed[0], "Summed up" if any(retention.added) else "Summed up already"
         where = f"{status}: {retention.path}#L{placed.start_line}"
         return "\n".join(filter(None, [where, line.text, summary.remark])), (placed.line.id,)
@@ -239,7 +239,7 @@ class SessionMemories(Struct, frozen=True, kw_only=True):
             # from here on no message continues it
             await shared.write(lambda store: store.ends.end(session.id))
         await self._write_memory(session)
-        await shared.write(lambda store: store.ends.note_told(session.id))
+        await shared.write(lambda store: store.ends.note_summarised(session.id))
 
     async def _write_memory(self, session: Session) -> None:
         if not session.is_remembered or (session.key and await self.is_excluded(session.key)):
@@ -252,7 +252,7 @@ class SessionMemories(Struct, frozen=True, kw_only=True):
         line = self._line(Kind.SESSION, session, summary.titled(session.id))
         day = self.day(min(session.last_activity, self.now()).timestamp())
         tombstones = await self.summing.tombstones.all()
-        if tombstones.hold(line.id, line.text) or await self._is_written(session.id, day):
+        if tombstones.contains(line.id, line.text) or await self._is_written(session.id, day):
             return
         await self.retaining.retain([line], agent=self.agent, by=WrittenBy.CAPTURE, day=day)
 

@@ -86,7 +86,9 @@ class AgentChanges(Struct, frozen=True, kw_only=True):
     tombstones: TombstoneStore
     now: Callable[[], datetime]
 
-    async def listed(self, filters: ChangeFilter, *, since: str = "", by: str = "", has_lines: bool) -> ChangesReply:
+    async def list_changes(
+        self, filters: ChangeFilter, *, since: str = "", by: str = "", has_lines: bool
+    ) -> ChangesReply:
         """Return changes, the newest first; raises InvalidRequest, and StoreError if the ledger cannot be read.
 
         `since` is a date in the user's notation, `by` a writer, `agent`, or `agent:ID`.
@@ -208,7 +210,7 @@ class AgentChanges(Struct, frozen=True, kw_only=True):
         else:
             edits = [(original, partial(_new_original, text, keep)), (path, partial(_empty_copy, path, text))]
         run, done = uuid4().hex, list[NoteChange]()
-        async with self.journal.one_at_a_time:
+        async with self.journal.write_lock:
             for at, edit in edits:
                 why = f"a conflict was settled: {keep} kept"
                 try:

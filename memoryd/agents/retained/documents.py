@@ -189,7 +189,7 @@ class AgentDocuments(Struct, frozen=True, kw_only=True):
         """Return the book as on disk, waiting for the index as long as a query may."""
         await self.usage.ready()
         await self.index.catch_up(self.agent.memory_search.query.fresh_ms / 1000)
-        return await self.recall.book.now()
+        return await self.recall.book.current()
 
     async def _newer(self, book: Book, admitted: Admitted) -> Mapping[MemoryId, tuple[MemoryId, ...]]:
         """Return the memories that supersede each memory, among those that the asker may know."""
@@ -313,7 +313,7 @@ class AgentDocumentEdits(Struct, frozen=True, kw_only=True):
             is_pinned=pinned,
         )
         reply = await self.retaining.retain(draft, stater)
-        if not reply["searchable"] and reply["id"] not in (await self.documents.recall.book.now()).memories:
+        if not reply["searchable"] and reply["id"] not in (await self.documents.recall.book.current()).memories:
             raise NotNow(
                 "it is written, and not indexed yet", hint="memoryctl status says why; it is found as soon as it is"
             )

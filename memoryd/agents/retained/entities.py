@@ -65,7 +65,7 @@ class AgentEntities(Struct, frozen=True, kw_only=True):
 
     async def all(self, admitted: Admitted, limit: int, *, query: str = "", after: str = "") -> EntitiesReply:
         """Return entities with `query` in a name, those with most memories first, after the slug `after`."""
-        book = await self.book.now()
+        book = await self.book.current()
         about = self._about(book, admitted)
         part = slug_of(query) if query else ""
         named = {entity for alias, entity in book.aliases.items() if part in alias}
@@ -85,7 +85,7 @@ class AgentEntities(Struct, frozen=True, kw_only=True):
 
     async def one(self, admitted: Admitted, name: str, limit: int) -> EntityShowReply:
         """Return an entity by its name or an alias, with its opinions, the firmest first; raises NotFound."""
-        book = await self.book.now()
+        book = await self.book.current()
         about = self._about(book, admitted)
         slug = _find_entity(book, about, name)
         # lines on a page without a date come last, because the day they were written is unknown
@@ -102,7 +102,7 @@ class AgentEntities(Struct, frozen=True, kw_only=True):
 
         Raises NotFound.
         """
-        book = await self.book.now()
+        book = await self.book.current()
         about = self._about(book, admitted)
         slug = _find_entity(book, about, name)
         own = about.get(slug, frozenset())
@@ -141,7 +141,7 @@ class AgentEntities(Struct, frozen=True, kw_only=True):
     async def _write_settled(self, write: Callable[[Book], Awaitable[EntityChangeReply]]) -> EntityChangeReply:
         """Write while the index has the current pages, before and after; wait at most `SETTLED_SECONDS` each time."""
         await self.index.follow(SETTLED_SECONDS)
-        reply = await write((await self.book.now()).own)
+        reply = await write((await self.book.current()).own)
         await self.index.follow(SETTLED_SECONDS)
         return reply
 
@@ -151,7 +151,7 @@ def _memories(book: Book, about: _About, slug: EntitySlug) -> Sequence[Memory]:
 
 
 def _find_entity(book: Book, about: _About, name: str) -> EntitySlug:
-    slug = book.about(name.removeprefix("@"))
+    slug = book.entity_named(name.removeprefix("@"))
     if slug not in about and slug not in book.pages:
         raise NotFound(f"no memory and no page names {name!r}", hint="memoryctl entities list shows all")
     return slug
@@ -161,7 +161,7 @@ def _entity(book: Book, slug: EntitySlug, memories: Sequence[Memory]) -> EntityR
     """Return the reply for an entity, from the memories about it."""
     page = book.pages.get(slug)
     written = Counter(name for memory in memories for name in memory.line.entities)
-    names = Counter({name: count for name, count in written.items() if book.about(name) == slug})
+    names = Counter({name: count for name, count in written.items() if book.entity_named(name) == slug})
     own = [name for name, _ in names.most_common() if slug_of(name) == slug]
     days = {source.day for memory in memories for source in memory.sources if date_in_name(source.path) is not None}
     return EntityReply(

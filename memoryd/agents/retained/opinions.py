@@ -44,14 +44,14 @@ class AgentOpinions(Struct, frozen=True):
 
     async def all(self, admitted: Admitted, entity: str | None, limit: int) -> OpinionsReply:
         """Return the opinions, about an entity if one is named, the firmest first."""
-        book, visibility = (await self.book.now()).own, Visibility.of(self.agent, admitted)
+        book, visibility = (await self.book.current()).own, Visibility.of(self.agent, admitted)
         about = [memory for memory in _beliefs(book, visibility) if entity is None or _is_about(book, memory, entity)]
         rows = firmest_first(await self._with_evidence(book, about))
         return OpinionsReply(opinions=rows[:limit], total=len(rows))
 
     async def one(self, admitted: Admitted, name: str) -> OpinionWhyReply:
         """Explain the opinion with this id or id prefix; raises NotFound, InvalidRequest if it matches several."""
-        book, visibility = (await self.book.now()).own, Visibility.of(self.agent, admitted)
+        book, visibility = (await self.book.current()).own, Visibility.of(self.agent, admitted)
         (opinion,) = await self._with_evidence(book, [_find_opinion(book, visibility, name)])
         state = opinion.state
         return OpinionWhyReply(
@@ -62,7 +62,7 @@ class AgentOpinions(Struct, frozen=True):
 
     async def replay(self, admitted: Admitted) -> OpinionReplayReply:
         """Compute the confidences of all opinions again, and compare them with the recorded ones."""
-        book = (await self.book.now()).own
+        book = (await self.book.current()).own
         opinions = await self._with_evidence(book, _beliefs(book, Visibility.of(self.agent, admitted)))
         differing = [row for opinion in opinions if (row := _first_difference(opinion)) is not None]
         return OpinionReplayReply(
@@ -185,9 +185,9 @@ class CurrentMemories(Struct, frozen=True, kw_only=True):
             raise NotNow(f"the index does not have all notes: {why}", hint="memoryctl status tells more")
         if self.index.pending_files:
             raise NotNow("some notes are still to be read", hint="memoryctl status tells more")
-        return (await self.book.now()).settled
+        return (await self.book.current()).settled
 
-    async def told(self) -> SharedMemories:
+    async def shared(self) -> SharedMemories:
         """Return the memories that everyone may see; raises as `now` does."""
         return await asyncio.to_thread(shared_memories, await self.now(), {})
 

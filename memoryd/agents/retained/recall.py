@@ -253,7 +253,7 @@ class AgentRecall(Struct, frozen=True, kw_only=True):
         withheld = None
         with contextlib.suppress(StoreError, TimeoutError):
             async with asyncio.timeout(_READ_SECONDS):
-                withheld = withheld_from_groups((await self.book.now()).memories.values())
+                withheld = withheld_from_groups((await self.book.current()).memories.values())
         return for_groups(recalled, withheld, query.limit)
 
     async def beginning(self, admitted: Admitted, before: Sequence[Recalled] = ()) -> Bundle:
@@ -304,10 +304,10 @@ class AgentRecall(Struct, frozen=True, kw_only=True):
             return []
         core = next((name for name in CORE_FILES if texts.get(name, "").strip()), "")
         present = [name for name in (core, PERSONA) if texts.get(name, "").strip()]
-        return [BundlePart(name, texts[name], name, is_whole=False) for name in present]
+        return [BundlePart(name, texts[name], name, is_indivisible=False) for name in present]
 
     def _text(self, name: str) -> str:
-        file = self.files.look(RelativePath(name), None, self.files.moment())
+        file = self.files.check(RelativePath(name), None, self.files.begin_check())
         data = file.data.removesuffix(PADDING) if file.presence is Presence.OTHER else b""
         # the other version between git's conflict marks is not settled yet
         return settled_marks(data[:_DOCUMENT_BYTES].decode("utf-8", "replace"), KeepVersion.ORIGINAL)
@@ -315,7 +315,7 @@ class AgentRecall(Struct, frozen=True, kw_only=True):
     async def _stable_parts(self, visibility: Visibility) -> StableParts:
         try:
             async with asyncio.timeout(_READ_SECONDS):
-                return await self.stable.of(await self.eligible.facts(await self.book.now()), visibility)
+                return await self.stable.of(await self.eligible.facts(await self.book.current()), visibility)
         except TimeoutError:
             return self.stable.before(visibility)
         except StoreError:
@@ -336,7 +336,7 @@ class AgentRecall(Struct, frozen=True, kw_only=True):
         documents = document_filters(question.filters, filters, now)
         return RecallQuery(
             text=question.text,
-            asked=replace(question, filters=documents),
+            parsed=replace(question, filters=documents),
             filters=documents,
             memory_filters=filters,
             limit=self.agent.memory.recall.k if options.k is None else options.k,
@@ -367,7 +367,7 @@ class AgentRecall(Struct, frozen=True, kw_only=True):
             until=min(until, default=None),
             as_of=_day(options.as_of, now, is_end=True),
             known_by=_day(options.known_by, now, is_end=True),
-            entities=named_entity(await self.book.now(), options.entity) if options.entity else None,
+            entities=named_entity(await self.book.current(), options.entity) if options.entity else None,
             # naming kinds, even all of them, selects memories only: passages have no kind
             kinds=frozenset(Kind) if kinds is None and options.only_memories else kinds,
             scope=TEAM if is_team(options.scope) else options.scope,
@@ -386,7 +386,7 @@ class AgentRecall(Struct, frozen=True, kw_only=True):
             return {}, {}
         try:
             async with asyncio.timeout(_READ_SECONDS):
-                book = await self.book.now()
+                book = await self.book.current()
         except (StoreError, TimeoutError):
             return {}, {}
         stated = line_evidence(book, beliefs, query.memory_filters)

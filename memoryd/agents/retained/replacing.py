@@ -70,7 +70,7 @@ class AgentReplacing(AgentDocumentEdits, frozen=True, kw_only=True):
         """
         stater = replace(admitted, is_owner=admitted.is_owner and not by_agent)
         self.editing.journal.check_writable()
-        async with self.editing.journal.one_at_a_time:
+        async with self.editing.journal.write_lock:
             book = await self.documents.now()
             newer = await asyncio.to_thread(lambda: newer_of(book.superseded))
             match = await asyncio.to_thread(
@@ -167,7 +167,7 @@ class AgentReplacing(AgentDocumentEdits, frozen=True, kw_only=True):
         Raises NotFound, InvalidRequest, Denied, and what `LineEditing.relate` does.
         """
         self.editing.journal.check_writable()
-        async with self.editing.journal.one_at_a_time:
+        async with self.editing.journal.write_lock:
             book, pairs = await self._disagreements(admitted)
             pair = _find_pair(name, pairs)
             if pair.doubt is Doubt.COPY:

@@ -279,7 +279,7 @@ class AgentRetaining(Struct, frozen=True, kw_only=True):
         """Return which existing memories the new ones may contradict, if that is known soon."""
         with contextlib.suppress(TimeoutError, StoreError):
             async with asyncio.timeout(_KNOWN_SECONDS):
-                book = await self.book.now()
+                book = await self.book.current()
                 known = (await self.facts(book)).versions
             path, day = retention.path, date_in_name(retention.path) or date.max
             new_memories = (
@@ -315,7 +315,7 @@ class AgentRetaining(Struct, frozen=True, kw_only=True):
         if not named:
             return []
         await self.index.catch_up(_KNOWN_SECONDS)
-        book, visibility = await self.book.now(), Visibility.of(self.agent, admitted)
+        book, visibility = await self.book.current(), Visibility.of(self.agent, admitted)
         memories = within(book, visibility)
         known = {short_id(memory.id) for memory in memories} | {short_id(memory.id) for memory in lines}
         owners = set() if admitted.is_owner else {short_id(memory.id) for memory in memories if is_of_owner(memory)}
@@ -327,7 +327,7 @@ class AgentRetaining(Struct, frozen=True, kw_only=True):
     async def release_forgotten(self, lines: Sequence[RetainedLine], *, is_owner: bool) -> list[str]:
         """Allow forgotten statements to be remembered again; raises Denied for an agent."""
         stones = await self.tombstones.all()
-        forgotten = [line for line in lines if stones.hold(line.id, line.text)]
+        forgotten = [line for line in lines if stones.contains(line.id, line.text)]
         if forgotten and not is_owner:
             raise Denied(SkipReason.FORGOTTEN, hint="the owner may state it again, by `memoryctl retain`")
         for line in forgotten:

@@ -128,7 +128,7 @@ class AgentTransfer(Struct, frozen=True, kw_only=True):
         """Return the outcome for a note; raises InvalidRequest and TooLarge for one that may not be written."""
         if not path.startswith(IMPORTED) or ".." in path.split("/"):
             raise InvalidRequest(f"{path!r} is no path below {IMPORTED}")
-        if await asyncio.to_thread(tombstones.hold_part_of, text):
+        if await asyncio.to_thread(tombstones.contains_part_of, text):
             return _refusal(path, "it holds what was forgotten here")
         if _INVISIBLE.search(path):
             return _refusal(path, "its name contains invisible characters, such as a line break")
@@ -158,7 +158,9 @@ class AgentTransfer(Struct, frozen=True, kw_only=True):
             return _refusal("", str(exc))
         if not Visibility(self.retaining.agent, is_owner=True).admits(line.attributes.scope):
             return _refusal(line.id, "it is for another agent alone; import it as that one, with --agent")
-        if tombstones.hold(line.id, line.text) or (line.id not in book.memories and tombstones.hold_part_of(line.text)):
+        if tombstones.contains(line.id, line.text) or (
+            line.id not in book.memories and tombstones.contains_part_of(line.text)
+        ):
             return _refusal(line.id, "it was forgotten here, and is not brought back; memoryctl retain states it again")
         if secrets_in(line.text) and not takes_secrets:
             return _refusal(line.id, _SECRET)

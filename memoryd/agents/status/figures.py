@@ -88,7 +88,7 @@ class IndexCounter(Struct, kw_only=True, eq=False):
 
 async def _outstanding(database: Database, embedding: Embedding) -> OutstandingReply | None:
     """Return the part of an index that is still to be sent; None if nothing is sent. Raises StoreError."""
-    if not embedding.sends:
+    if not embedding.is_sending_notes:
         return None
     # no space has an empty fingerprint: without an embedder, all passages are still to be sent
     return await database.vectors.pending_cost(_fingerprint(embedding))
@@ -149,7 +149,7 @@ class ConversationCounter(Struct, eq=False):
             parts=self._counts.parts,
             chunks=self._counts.chunks,
             passages=self._stored.passages,
-            pendingEmbeddings=await conversations.embedding_loop.owed(),
+            pendingEmbeddings=await conversations.embedding_loop.count_pending(),
             reading=any(feeder.is_reading for feeder in feeders),
             lastReadAt=rfc3339(max(times, default=None)),
             unreadable=len(failures),
@@ -208,7 +208,7 @@ class Counters(Struct, frozen=True, kw_only=True):
         seconds: defaultdict[str, Durations] = defaultdict(Durations)
         for counters in (earlier, self):
             for arm, durations in counters.seconds.items():
-                seconds[arm].join(durations)
+                seconds[arm].add_all(durations)
         return Counters(
             seconds=seconds,
             states=Counter(earlier.states) + Counter(self.states),
@@ -234,10 +234,10 @@ def sum_counters(
         for (arm, state), number in times.states.items():
             states[prefix + arm, state] += number
         for arm, durations in times.seconds.items():
-            seconds[prefix + arm].join(durations)
+            seconds[prefix + arm].add_all(durations)
     scans: Counter[str] = Counter()
     for index in indexes:
-        scans.update(index.indexer.triggers.looks)
+        scans.update(index.indexer.triggers.scans)
     searches = (*(index.builtin for index in indexes), *(agent.search for agent in conversations))
     loops = (*(index.embedding_loop for index in indexes), *(agent.embedding_loop for agent in conversations))
     return Counters(
@@ -269,7 +269,7 @@ class QaCounter(Struct, frozen=True):
         Raises Disabled, and NotNow and StoreUnavailable while the files cannot be used.
         """
         shared = require_qa(self.shared)
-        await shared.read(lambda store: store.sessions.look())
+        await shared.read(lambda store: store.sessions.scan())
         return await asyncio.to_thread(self._stats_reply, shared, names_all)
 
     async def known(self) -> QaStatsReply | None:

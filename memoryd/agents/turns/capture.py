@@ -143,7 +143,7 @@ class LeftBehind(Struct, eq=False):
         if turn.answer is not None:
             return turn.answer
         try:
-            return await self.ledger.held(place.agent, place.session, turn.seq) or ""
+            return await self.ledger.pending_answer(place.agent, place.session, turn.seq) or ""
         except StoreError:
             return ""
 

@@ -211,7 +211,7 @@ class TurnLog(Struct, frozen=True):
 
     async def _pending_answer(self, session: SessionId, seq: int) -> str:
         try:
-            return await self.qa.held(session, seq)
+            return await self.qa.pending_answer(session, seq)
         except MemorydError:
             # missing or unreadable: the new text is the answer then
             return ""

@@ -132,10 +132,10 @@ class AgentTold(Struct, frozen=True):
     book: MemoryCache
     sessions: QaSessions
 
-    async def some(self, admitted: Admitted, limit: int, *, session: str = "", before: int = 0) -> ToldReply:
+    async def listing(self, admitted: Admitted, limit: int, *, session: str = "", before: int = 0) -> ToldReply:
         """Return turns, the latest first; optionally only those before a number, or of one session."""
         turns = await self.told.some(self.agent, limit + 1, session=session, before=before)
-        shown, book = turns[:limit], await self.book.now()
+        shown, book = turns[:limit], await self.book.current()
         private, questions = await self._questions({SessionId(turn.session) for turn in shown})
         memories = _shown_memories(book, Visibility.of(self.agent, admitted), shown)
         return ToldReply(
@@ -367,7 +367,7 @@ class UnaskedRecall(Struct, frozen=True):
             return None, part_reply("failed", str(exc))
         if recalled.items:
             self.sessions.note_recalled(message.key, text)
-        elif any(arm.state is ArmState.TIMEOUT for arm in recalled.found.arms.values()):
+        elif any(arm.state is ArmState.TIMEOUT for arm in recalled.result.arms.values()):
             self.sessions.add(message.key, text)
         return recalled, _recall_part(recalled)
 

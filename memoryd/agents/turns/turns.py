@@ -164,7 +164,7 @@ class TurnUses:
             return
         question, citations = self._shown[key]
         try:
-            memories = (await self._recall.book.now()).memories
+            memories = (await self._recall.book.current()).memories
         except StoreError:
             return
         shown = [(memories[memory], citation) for memory, citation in citations.items() if memory in memories]
@@ -196,7 +196,7 @@ class AgentTurns(Struct, frozen=True, kw_only=True):
     sessions: SessionMemories
     retained: Retained
     uses: TurnUses
-    told: ToldTurns
+    shown_log: ToldTurns
     clock: Callable[[], datetime]
     late: LateMessages
     unasked: UnaskedRecall
@@ -259,7 +259,7 @@ class AgentTurns(Struct, frozen=True, kw_only=True):
         return reply
 
     async def _answer_question(self, message: NewMessage, at: datetime) -> TurnReply:
-        mark, key = self.told.mark, message.key
+        mark, key = self.shown_log.mark, message.key
         text, pending = RecallText(message.text), PendingRecall()
         # before the first await: the next message may say that this answer was not read
         if message.is_unread:
@@ -309,7 +309,7 @@ class AgentTurns(Struct, frozen=True, kw_only=True):
         if logged.session is not None and logged.seq is not None and recalled.bundle is not None:
             place = MessagePlace(self.agent.id, logged.session, logged.seq)
             at = self.clock().timestamp()
-            self.told.note(told_turn(place, recalled, recalled.bundle, context.text, at), mark)
+            self.shown_log.note(told_turn(place, recalled, recalled.bundle, context.text, at), mark)
 
     async def _is_remembered(self, logged: LoggedMessage, key: str) -> bool:
         # the log knows marks of the key and of the session

@@ -220,15 +220,15 @@ class WorkspaceIndex:
 
     def scan_soon(self) -> None:
         """Read in the background what was just written here."""
-        self.indexer.look_soon(is_watched=self._is_watched())
+        self.indexer.scan_soon(is_watched=self._is_watched())
 
-    async def holds(self, paths: Set[RelativePath], seconds: float) -> bool:
+    async def wait_until_indexed(self, paths: Set[RelativePath], seconds: float) -> bool:
         """Read these just written notes for at most `seconds`; return whether all were read."""
-        return await self.indexer.holds(paths, seconds, is_watched=self._is_watched())
+        return await self.indexer.wait_until_indexed(paths, seconds, is_watched=self._is_watched())
 
     def _is_watched(self) -> bool:
         """Process the events so far; return whether they cover all changes until now."""
-        is_watched = self.watcher is not None and self.watcher.hear(str(self.database.path))
+        is_watched = self.watcher is not None and self.watcher.report_events(str(self.database.path))
         # changes by other machines cause no event
         return is_watched and not self.indexer.state.remote
 
@@ -238,7 +238,7 @@ class WorkspaceIndex:
         Return whether it was scanned. It is not if the indexer already knows of all `paths`, or without time; then the
         indexer scans later.
         """
-        if paths <= self.indexer.lacking:
+        if paths <= self.indexer.differing:
             return False
         if seconds <= 0:
             self.indexer.triggers.hint()
@@ -269,7 +269,7 @@ class WorkspaceIndex:
     def _on_scan(self, seen: Scan) -> None:
         self.outside.note_scan(seen)
         if self.watcher is not None:
-            self.watcher.watch(str(self.database.path), seen.above | seen.folders, self.indexer.triggers.hear)
+            self.watcher.watch(str(self.database.path), seen.above | seen.folders, self.indexer.triggers.take_events)
 
     def _on_commit(self) -> None:
         self.embedding_loop.wake()
@@ -279,7 +279,7 @@ class WorkspaceIndex:
     def _on_purge(self) -> None:
         # vectors in memory first: a concurrent question must not find what was purged
         self.builtin.forget_vectors()
-        self.embedding_loop.break_off()
+        self.embedding_loop.cancel_batch()
         for follower in self.followers:
             follower.demand()
 

@@ -67,7 +67,7 @@ class WorkspaceMemories(Struct, frozen=True, kw_only=True):
     """The hashes of earlier statements, which may have been taken back since."""
     usage: UsageCache
     """The number of uses of each memory, and its tier."""
-    told: ToldTurns
+    shown: ToldTurns
     """The memories that were shown for each question."""
 
 
@@ -96,7 +96,7 @@ def workspace_memories(agents: Sequence[Agent], index: WorkspaceIndex, resources
             ],
         ),
         usage=_usage(agents[0], index, book, UsageRows(ledger, name)),
-        told=ToldTurns(ToldRows(ledger, name)),
+        shown=ToldTurns(ToldRows(ledger, name)),
     )
 
 
@@ -115,7 +115,7 @@ def _book(agent: Agent, index: WorkspaceIndex, first_seen: FirstSeen, executor: 
 def _usage(agent: Agent, index: WorkspaceIndex, book: MemoryCache, rows: UsageRows) -> UsageCache:
     evolution, owner = agent.memory.evolution, owners_time(agent.memory)
     when = LifecycleTime(local_day=owner.day, end_of_day=owner.end_of)
-    usage = UsageCache(rows, book.now, when, tiers=evolution.to_tiers(), strength=STRENGTH)
+    usage = UsageCache(rows, book.current, when, tiers=evolution.to_tiers(), strength=STRENGTH)
     index.followers.append(usage)
     return usage
 
@@ -123,7 +123,7 @@ def _usage(agent: Agent, index: WorkspaceIndex, book: MemoryCache, rows: UsageRo
 def _journal(agent: Agent, index: WorkspaceIndex, resources: DaemonResources) -> Journal:
     journal = resources.ledgers.journal(agent, index.rules)
     journal.on_written.append(index.scan_soon)
-    journal.knows.append(lambda path: path in index.indexer.known_paths)
+    journal.existed_recently.append(lambda path: path in index.indexer.known_paths)
     return journal
 
 
@@ -250,7 +250,7 @@ def memory_forgetting(
         book=shared.book,
         journal=shared.journal,
         indexes=indexes,
-        said=WorkspaceConversations(qa, conversations),
+        conversations=WorkspaceConversations(qa, conversations),
         workspace=shared.name,
         sent_to=lambda: [embedding.remote.settings.destination] if embedding.remote is not None else [],
         set_aside=lambda: shared.ledger.set_aside,

@@ -59,7 +59,7 @@ class ModelParts:
         self._here = {}
         for _, _, part in self._before:
             if isinstance(part, Embedding):
-                part.slot.dismiss()
+                part.slot.unsubscribe_all()
 
     def settle(self) -> None:
         """Drop the previous parts that were not requested again."""
@@ -78,7 +78,7 @@ class ModelParts:
     def embedding(self, agent: Agent) -> Embedding:
         """Return the embedder of an agent, with the agent's own plan."""
         local = agent.memory_search.local
-        store = ModelStore.configured(local, os.environ, allow_download=local.download)
+        store = ModelStore.from_config(local, os.environ, allow_download=local.download)
         plan = plan_for(agent, self._models, store=store, environment=os.environ, home=Path.home())
         log.info("embedding", agent=agent.id, provider=plan.choice.provider, rule=plan.choice.rule)
         # the basis of a plan: model store, keys and addresses, which are not part of the plan itself
@@ -102,14 +102,14 @@ class ModelParts:
             threads=rerank.threads,
             idle_unload=timedelta(minutes=rerank.idle_unload_minutes),
         )
-        store = ModelStore.configured(local, os.environ, allow_download=local.download, use=RERANKING)
+        store = ModelStore.from_config(local, os.environ, allow_download=local.download, use=RERANKING)
         return self._share(settings, local, lambda: Reranking(settings=settings, store=store))
 
     def writing(self, agent: Agent) -> Writing | None:
         """Return the text model of an agent; None if none is configured."""
         llm, local = agent.memory.llm, agent.memory_search.local
         if llm.provider == "local":
-            store = ModelStore.configured(local, os.environ, allow_download=local.download, use=WRITING)
+            store = ModelStore.from_config(local, os.environ, allow_download=local.download, use=WRITING)
             return self._share(llm, local, lambda: LocalWriting(llm, store))
         if not llm.is_endpoint:
             return None

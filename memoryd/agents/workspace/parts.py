@@ -138,7 +138,7 @@ def workspace_reflect(agents: Sequence[Agent], memories: WorkspaceMemories, reso
         known=lambda: {path for path in memories.index.indexer.known_paths if not is_conflict_copy(path)},
         journal=memories.journal,
         opinions=memories.opinions,
-        queue=ProposalQueue(ProposalRows(memories.ledger, name), memories.journal, settled.told),
+        queue=ProposalQueue(ProposalRows(memories.ledger, name), memories.journal, settled.shared),
         runs=ReflectRuns(memories.ledger, name),
         tombstones=memories.tombstones,
         core_chars=agents[0].memory.core.max_chars,
@@ -171,7 +171,7 @@ def agent_resources(agent: Agent, shared: WorkspaceResources) -> AgentResources:
     qa = AgentQa(agent, store, shared.resources.ledgers.of(agent), conversations.withheld, conversations.near_turns)
     taking = None
     if store is not None and agent.takes_turns:
-        taking = TurnTaking(agent=agent.id, look=transcripts, store=store, hold=qa.hold)
+        taking = TurnTaking(agent=agent.id, look=transcripts, store=store, store_answer=qa.hold)
     return AgentResources(
         path=WorkspacePath(agent.workspace, shared.index),
         conversations=conversations,

@@ -124,7 +124,7 @@ class WorkspaceQa:
             is_open = self._opened.is_set()
             sessions = self.store.sessions
             try:
-                await asyncio.to_thread(sessions.look if is_open else sessions.open)
+                await asyncio.to_thread(sessions.scan if is_open else sessions.open)
                 self._opened.set()
                 # not part of `open`: a start would have to wait for an archive of a year
                 await asyncio.to_thread(self.store.sequences.learn)

@@ -76,7 +76,7 @@ BATCH_PASSAGES = 1000
 def embedding_loop_settings(settings: MemorySearchSection, choice: Choice) -> EmbeddingLoopSettings:
     """Return the settings of the embedding loop; with a batch interface it takes as many passages as the jobs hold."""
     default = EmbeddingLoopSettings(
-        max_unused=settings.cache.kept,
+        max_unused=settings.cache.capacity,
         providers=tuple(filter(None, (choice.provider, choice.fallback))),
         is_paused=settings.sync.paused,
     )
@@ -163,11 +163,11 @@ class WorkspaceRules:
 
     def ruling(self) -> Ruling:
         """Return what is private now. Blocks: reads the ignore files."""
-        own = self._ignore.look()
+        own = self._ignore.read()
         if not self._neighbours:
             return own
         near = related((path for path, _ in self._neighbours), (root.path for root in self.roots()))
-        others = [(path, file.look()) for path, file in self._neighbours if path in near]
+        others = [(path, file.read()) for path, file in self._neighbours if path in near]
         return joined(own, RealPaths(self.workspace, follow_symlinks=self._settings.follow_symlinks), others)
 
     def read(self) -> tuple[list[ScanRoot], ScanRules]:
@@ -226,7 +226,7 @@ class Ledgers:
         """By workspace, each with the first agent that requested it."""
         self._executor = executor
         for agent, own in zip(agents, workspaces, strict=True):
-            for name, owner in ((agent.id, agent), (f"{agent.id} before", agent.former)):
+            for name, owner in ((agent.id, agent), (f"{agent.id} before", agent.with_other_ledger)):
                 place = _place(owner)
                 if place not in self._ledgers:
                     if owner is not agent and not owner.ledger_path.is_file():
@@ -254,7 +254,7 @@ class Ledgers:
 
     def before(self, agent: Agent) -> Ledger | None:
         """Return the previous ledger of an agent, which may be shared; None without one."""
-        _, ledger = self._ledgers.get(_place(agent.former), ("", None))
+        _, ledger = self._ledgers.get(_place(agent.with_other_ledger), ("", None))
         return ledger
 
     def all_of(self, agent: Agent) -> Sequence[Ledger]:

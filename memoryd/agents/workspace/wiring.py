@@ -49,7 +49,7 @@ def agent_memory(agent: Agent, shared: WorkspaceResources, own: AgentResources) 
             agent=agent,
             index=shared.index,
             qmd=own.qmd,
-            book=shared.memories.book.now,
+            book=shared.memories.book.current,
             today=owners_time(agent.memory).today,
         ),
         sync=AgentSync(
@@ -64,7 +64,7 @@ def agent_memory(agent: Agent, shared: WorkspaceResources, own: AgentResources) 
         conversations=own.stored,
         retained=memories,
         turns=agent_turns(agent, shared, own, memories),
-        told=AgentTold(agent.id, shared.memories.told, shared.memories.book, own.stored.qa),
+        told=AgentTold(agent.id, shared.memories.shown, shared.memories.book, own.stored.qa),
         parts=_agent_parts(agent, shared, own, memories, team),
         team=team,
     )
@@ -76,8 +76,8 @@ def _team(agent: Agent, shared: WorkspaceResources, own: AgentResources, memorie
     from memoryd.agents.team import agent_team
 
     team = agent_team(agent.id, agent.team, memories.documents, memories.journal, shared.index)
-    shared.forgetting.revoke, memories.journal.let_go = team.forget, team.let_go
-    own.path.team = team.sharing.behind
+    shared.forgetting.revoke, memories.journal.revoke_shared = team.forget, team.revoke_shared
+    own.path.team = team.sharing.why_outdated
     return team
 
 
@@ -116,7 +116,7 @@ def agent_recall(agent: Agent, shared: WorkspaceResources, own: AgentResources) 
         index=index.builtin,
         settings=search_settings(agent.memory_search, resources.limits.max_vector_bytes),
         fusion=agent.memory.recall.fusion,
-        book=memories.book.now,
+        book=memories.book.current,
         eligible=eligible,
         usage=memories.usage,
         # instead of the passages of the builtin index, qmd finds passages of its own
@@ -228,7 +228,7 @@ def _disk_follower(agent: Agent, shared: WorkspaceResources, own: AgentResources
         on_search=shared.schedule.note_question,
         catch_up=own.path.catch_up,
         rescan=shared.index.rescan,
-        gone=lambda: shared.index.indexer.gone,
+        missing=lambda: shared.index.indexer.missing,
         seconds=agent.memory_search.query.fresh_ms / 1000,
     )
 
@@ -236,7 +236,7 @@ def _disk_follower(agent: Agent, shared: WorkspaceResources, own: AgentResources
 def present_files(shared: WorkspaceResources, qmd: AgentQmd | None) -> PresentFiles:
     """Return the current files of notes, including those that only the sidecar knows."""
     rules = shared.index.rules
-    return PresentFiles(rules=rules.rules, roots=rules.roots, elsewhere=nowhere if qmd is None else qmd.files.location)
+    return PresentFiles(rules=rules.rules, roots=rules.roots, locate_qmd=nowhere if qmd is None else qmd.files.location)
 
 
 def _file_check(shared: WorkspaceResources, files: PresentFiles) -> FileCheck:
@@ -255,7 +255,7 @@ def agent_turns(agent: Agent, shared: WorkspaceResources, own: AgentResources, r
         sessions=sessions,
         retained=retained,
         uses=TurnUses(retained.recall),
-        told=shared.memories.told,
+        shown_log=shared.memories.shown,
         clock=owners_time(agent.memory).now,
         late=LateMessages(log.shared),
         unasked=UnaskedRecall(agent, retained.recall, UndeliveredAnswers()),

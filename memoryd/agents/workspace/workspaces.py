@@ -248,7 +248,7 @@ class Workspace:
             (f"outside {self.name}", self.index.outside.run),
             (f"memories {self.name}", self._shared.memories.book.run),
             (f"usage of memories {self.name}", UsageMaintenance(self._shared.memories.usage).run),
-            (f"what was told {self.name}", self._shared.memories.told.run),
+            (f"what was told {self.name}", self._shared.memories.shown.run),
             (f"forgetting of memories {self.name}", self._shared.forgetting.run),
             (f"reflect {self.name}", self._shared.reflect.run_by_clock),
             (f"traces of private notes {self.name}", self._shared.forgetting.private.run),

@@ -188,7 +188,7 @@ async def changes(
         sessions = [] if run else await _written_sessions(memories.conversations(admitted), began, path)
         return ChangesReply(changes=[], sessions=sessions[:limit], trouble=[])
     filters = ChangeFilter(path=path.removeprefix("./"), run=run, limit=limit, before=before)
-    return await memories.retained(admitted).changes.listed(filters, since=since, by=by, has_lines=lines)
+    return await memories.retained(admitted).changes.list_changes(filters, since=since, by=by, has_lines=lines)
 
 
 async def undo(request: UndoRequest, admitted: AdmittedByBody, memories: Memories) -> UndoReply:

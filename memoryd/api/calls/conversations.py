@@ -124,7 +124,7 @@ async def add(request: QaAddRequest, admitted: AdmittedByBody, caller: RequestCa
         request.a,
         session=request.session_id,
         key=caller.key(request.session_key),
-        is_owners=caller.binding.is_owners,
+        is_owners=caller.binding.is_owner,
         timestamp=request.timestamp,
         significance=request.significance,
         topics=request.topic_tags,
@@ -180,7 +180,7 @@ async def mark(
         keep=request.keep,
         answer=request.answer,
         key=caller.key(request.session_key),
-        is_owners=caller.binding.is_owners,
+        is_owners=caller.binding.is_owner,
     )
 
 
@@ -192,7 +192,7 @@ async def topics(admitted: AdmittedByQuery, memories: Memories, limit: Limit = 5
 async def stats(admitted: AdmittedByQuery, caller: RequestCaller, memories: Memories) -> QaStatsReply:
     """Count sessions, turns and stored answers, and measure their files."""
     # the names of files, which may belong to conversations of another agent, are for the owner only
-    return await memories.qa(admitted).counter.now(names_all=caller.binding.is_owners)
+    return await memories.qa(admitted).counter.now(names_all=caller.binding.is_owner)
 
 
 def _turn_of(request: QaMarkRequest) -> tuple[str, int]:
@@ -273,7 +273,7 @@ async def start(
     bundle = await memories.turns(admitted).begin(key, admitted, is_unread=request.unread)
     context, sequence = await memories.qa(admitted).start(key)
     if request.remember is not None:
-        is_owners = caller.binding.is_owners
+        is_owners = caller.binding.is_owner
         await memories.conversations(admitted).remember_key(key, is_remembered=request.remember, is_owners=is_owners)
     return SessionStartReply(
         bundle=encoded(bundle, request.encode) if bundle.text else None,
@@ -294,7 +294,7 @@ async def listing(
     except ValueError as exc:
         raise InvalidRequest("after is no place in the list", hint="give `next` of the reply before") from exc
     rest = [entry for entry in entries if last is None or _sort_key(_place(entry)) < last]
-    marks = await conversations.marked_by_agent() if caller.binding.is_owners else []
+    marks = await conversations.marked_by_agent() if caller.binding.is_owner else []
     return SessionsReply(
         sessions=rest[:limit],
         total=len(entries),
@@ -342,7 +342,7 @@ async def remember(
 ) -> SessionRememberReply:
     """Exclude a conversation, or a session key, from being remembered; only the owner can take that back."""
     conversations = memories.conversations(admitted)
-    key, is_owners = caller.key(request.session_key), caller.binding.is_owners
+    key, is_owners = caller.key(request.session_key), caller.binding.is_owner
     _check_may(caller, remember=request.remember)
     if request.agents_marks:
         return await _release_marks(conversations, caller, request)
@@ -366,7 +366,7 @@ async def _release_marks(
 
 def _check_may(caller: Caller, *, remember: bool) -> None:
     """Raise Denied if an agent would take back a mark that its owner may have made."""
-    if remember and not caller.binding.is_owners:
+    if remember and not caller.binding.is_owner:
         raise Denied("only the owner can have a conversation remembered again", hint="ask on the owner's socket")
 
 

@@ -152,7 +152,7 @@ async def sync(request: SyncRequest, caller: RequestCaller, memories: Memories, 
     owner holds back.
     """
     agent, limit = caller.agent_of(request.agent), wait_left(request.timeout_ms, waited)
-    return await memories.sync(agent, request.wait, limit, is_asking=caller.binding.is_owners)
+    return await memories.sync(agent, request.wait, limit, is_asking=caller.binding.is_owner)
 
 
 async def reindex(request: ReindexRequest, caller: RequestCaller, memories: Memories) -> ReindexReply:

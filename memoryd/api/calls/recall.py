@@ -134,7 +134,7 @@ async def recall(
 
 def recall_reply(recalled: Recalled, encoding: Encoding) -> RecallReply:
     """Return the reply; scores are rounded."""
-    result = recalled.found
+    result = recalled.result
     reply = present(
         RecallReply,
         results=[
@@ -368,7 +368,7 @@ async def take(request: TurnRequest, admitted: AdmittedByBody, caller: RequestCa
         budget=request.budget,
         if_none_match=request.if_none_match or "",
         encoding=request.encode,
-        is_owners=caller.binding.is_owners,
+        is_owners=caller.binding.is_owner,
         deadline=milliseconds(request.deadline_ms),
         is_unread=request.unread,
     )
@@ -401,7 +401,7 @@ async def told(
     limit: ToldLimit = 20,
 ) -> ToldReply:
     """List what the agent was shown for each stored question, the latest first."""
-    return await memories.told(admitted).some(admitted, limit, session=session, before=before)
+    return await memories.told(admitted).listing(admitted, limit, session=session, before=before)
 
 
 async def judge(request: ToldJudgement, admitted: AdmittedByBody, memories: Memories) -> ToldJudgedReply:

@@ -75,7 +75,7 @@ async def proposals(
 async def proposal(proposal: ProposalName, admitted: AdmittedByQuery, memories: Memories) -> ProposalReply:
     """Show one proposal with its diff."""
     use = memories.retained(admitted).reflect
-    return _proposal_reply(await use.reflecting.queue.shown(proposal), use.zone)
+    return _proposal_reply(await use.reflecting.queue.current(proposal), use.zone)
 
 
 async def accept(

@@ -94,7 +94,7 @@ def _capture_reply(outcome: CaptureResult, *, is_dry: bool) -> CaptureReply:
             contradicts=list(item.contradicts),
             note=item.note,
         )
-        for item in verdict.kept
+        for item in verdict.items
     ]
     placed = [] if retention is None else retention.placed
     path = "" if retention is None else retention.path

@@ -80,7 +80,7 @@ async def search(request: SearchRequest, admitted: AdmittedByBody, memories: Mem
 
 def search_reply(answer: SearchAnswer) -> SearchReply:
     """Return the reply; scores are rounded."""
-    result = answer.found
+    result = answer.result
     return present(
         SearchReply,
         results=[_hit(hit, answer) for hit in result.hits],
@@ -101,7 +101,7 @@ def search_reply(answer: SearchAnswer) -> SearchReply:
 
 def health_reply(answer: Answer) -> SearchHealth:
     """Return the state of each part of an answer."""
-    arms = answer.found.arms.items()
+    arms = answer.result.arms.items()
     return SearchHealth(
         complete=answer.is_complete,
         arms={name: ArmReply(state=arm.state.value, reason=arm.reason or None) for name, arm in arms},
@@ -132,7 +132,7 @@ def _hit(hit: Hit, answer: Answer) -> HitReply:
         citation=str(hit.citation) if answer.has_citations else None,
         flags=list(hit.snippet.flags),
         duplicates=len(hit.copies),
-        explain=hit_explanation(hit, answer.found.thresholds_of(hit.chunk.source)) if answer.is_explained else None,
+        explain=hit_explanation(hit, answer.result.thresholds_of(hit.chunk.source)) if answer.is_explained else None,
     )
 
 
@@ -167,7 +167,7 @@ def lines_reply(lines: HitLines) -> LinesReply:
 
 def answer_explanation(answer: SearchAnswer) -> SearchExplanation:
     """Return how the question was understood, and the thresholds of the evidence."""
-    notes, conversations = answer.found.floors, answer.found.conversations
+    notes, conversations = answer.result.floors, answer.result.conversations
     return SearchExplanation(
         question=_question(answer.question),
         floors=None if notes is None else floors_explanation(notes),

@@ -52,7 +52,7 @@ async def get_status(caller: RequestCaller, services: AllServices) -> StatusRepl
 
 def status_reply(daemon: DaemonState, agents: list[MemoryStatus], caller: Caller) -> StatusReply:
     """Return the reply. Configuration, connections and sockets are included only for the owner."""
-    is_owner = caller.binding.is_owners
+    is_owner = caller.binding.is_owner
     return StatusReply(
         version=daemon.version,
         pid=daemon.pid,
@@ -116,7 +116,7 @@ def _agent(status: MemoryStatus) -> AgentStatus:
         watcher=state.watcher,
         vector=_vector(state),
         fts=FtsReply(available=True),
-        cache=CacheReply(entries=stored.vectors, maxEntries=state.settings.cache.kept),
+        cache=CacheReply(entries=stored.vectors, maxEntries=state.settings.cache.capacity),
         embedding=_embedding(state, status.remote),
         embedder=_embedder(state.embedder, status.workers.get("embedder")),
         reranker=state.reranker,

@@ -159,7 +159,7 @@ async def _git_author(section: TeamSection) -> str:
     # a team file that cannot be read is reported by the check of the exchange
     with suppress(ValueError):
         people = TeamPeople.read((await repository.blobs([file.blob]))[file.blob]) if file is not None else None
-        if people is not None and not people.wrote(section.person or "", mail):
+        if people is not None and not people.has_address(section.person or "", mail):
             raise InvalidRequest(NOT_IN.format(section.person, mail), hint=NOT_IN_HINT)
     return mail
 

@@ -88,9 +88,9 @@ class Remedy(Struct, frozen=True):
     `act` raises MemorydError or OSError. If `asks` is true, it causes network traffic and needs the user's consent.
     """
 
-    does: str
+    description: str
     act: Callable[[], str]
-    asks: bool = False
+    needs_consent: bool = False
 
 
 def chmod(path: Path, rights: int, command: str = "") -> Remedy:
@@ -140,12 +140,12 @@ class DoctorCheck(Struct, frozen=True):
     advice: str
     needs_config: bool
     seconds: float
-    look: CheckFunction
+    run: CheckFunction
 
     @property
-    def looks_at(self) -> str:
+    def subject(self) -> str:
         """What is checked: the docstring of the function, without its verb."""
-        text = " ".join((self.look.__doc__ or "").split())
+        text = " ".join((self.run.__doc__ or "").split())
         return text.removeprefix("Check ").removeprefix("for ").removesuffix(".")
 
     @property

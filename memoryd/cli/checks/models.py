@@ -87,7 +87,7 @@ def model_files(examination: Examination) -> Findings:
 
 def _plans(config: Config) -> Iterator[tuple[EmbedderPlan, ModelStore]]:
     for agent in config.resolved_agents():
-        store = ModelStore.configured(agent.memory_search.local, os.environ)
+        store = ModelStore.from_config(agent.memory_search.local, os.environ)
         yield plan_for(agent, config.models, store=store, environment=os.environ, home=Path.home()), store
 
 
@@ -163,7 +163,7 @@ def _refetch(settings: LocalSettings, store: ModelStore) -> Remedy | None:
         store.remove(spec)
         return f"fetched {asyncio.run(store.fetch(spec, lambda _progress: None))}"
 
-    return Remedy(f"delete the model {spec} and fetch it again", act, asks=True)
+    return Remedy(f"delete the model {spec} and fetch it again", act, needs_consent=True)
 
 
 async def _remote_findings(part: str, settings: RemoteSettings, keys: KeySources) -> list[Finding]:
@@ -223,7 +223,7 @@ def text_model(examination: Examination) -> Findings:
         return
     if llm.provider == "local":
         # all agents share the model, which is in the model folder of the first agent
-        store = ModelStore.configured(examination.agents[0].memory_search.local, os.environ, use=WRITING)
+        store = ModelStore.from_config(examination.agents[0].memory_search.local, os.environ, use=WRITING)
         yield model_finding(store, llm.model or "", _describe_chat_model)
     else:
         yield _endpoint_finding(llm, examination.config)
@@ -253,7 +253,7 @@ def model_finding(store: ModelStore, source: str, describe: Callable[[Path], str
         if find_spec("llama_cpp") is None:
             return Finding("wrong", NO_LLAMA)
         if path is None:
-            return Finding("wrong", f"the model {source} is not here", store.way_to(spec))
+            return Finding("wrong", f"the model {source} is not here", store.remedy(spec))
         return Finding("ok", describe(path), hint)
     except MemorydError as exc:
         return Finding("wrong", str(exc), exc.hint)
@@ -310,7 +310,7 @@ def reranker(examination: Examination) -> Findings:
     if not sources:
         yield Finding("off", "query.rerank.modelPath names no model")
     for source, agent in sources.items():
-        store = ModelStore.configured(agent.memory_search.local, os.environ, use=RERANKING)
+        store = ModelStore.from_config(agent.memory_search.local, os.environ, use=RERANKING)
         yield model_finding(store, str(source), _describe_reranker)
 
 

@@ -166,7 +166,7 @@ def _section_checks(section: str) -> list[DoctorCheck]:
         def fails(_examination: Examination) -> list[Finding]:
             raise error
 
-        return [DoctorCheck(f"{section}.imports", section, "", needs_config=False, seconds=1.0, look=fails)]
+        return [DoctorCheck(f"{section}.imports", section, "", needs_config=False, seconds=1.0, run=fails)]
     return [check for check in REGISTERED if check.section == section]
 
 
@@ -188,7 +188,7 @@ def _start(check: DoctorCheck, examination: Examination, seconds: float | None) 
 
     def work() -> None:
         try:
-            result.set_result(list(check.look(examination)))
+            result.set_result(list(check.run(examination)))
         except BaseException as exc:
             result.set_exception(exc)
 
@@ -220,12 +220,12 @@ def _fixes(findings: Sequence[Finding], *, is_dry_run: bool, is_agreed: bool) ->
     remedies: dict[str, tuple[str, Remedy]] = {}
     for finding in findings:
         if finding.remedy is not None:
-            remedies.setdefault(finding.remedy.does, (finding.check, finding.remedy))
+            remedies.setdefault(finding.remedy.description, (finding.check, finding.remedy))
     for does, (check, remedy) in remedies.items():
         is_done = False
         if is_dry_run:
             result = f"{_WOULD}{does}"
-        elif remedy.asks and not is_agreed and not _ask(does):
+        elif remedy.needs_consent and not is_agreed and not _ask(does):
             result = f"{does}: --yes agrees to that"
         else:
             try:
@@ -273,7 +273,7 @@ def _finding_json(finding: Finding) -> dict[str, object]:
         "state": finding.state,
         "message": finding.message,
         "hint": finding.hint,
-        "fix": finding.remedy.does if finding.remedy else None,
+        "fix": finding.remedy.description if finding.remedy else None,
     }
 
 

@@ -175,7 +175,7 @@ def _store(agent: Agent, spec: str = "") -> ModelStore:
     """
     llm = agent.memory.llm
     use = WRITING if llm.provider == "local" and spec == llm.model else EITHER
-    return ModelStore.configured(agent.memory_search.local, os.environ, use=use)
+    return ModelStore.from_config(agent.memory_search.local, os.environ, use=use)
 
 
 def _listed(store: ModelStore, configured: str) -> list[Listed]:

@@ -62,7 +62,7 @@ def prospects(invocation: Invocation) -> list[Prospect]:
 
 
 def _prospect(agent: Agent, config: Config) -> Prospect:
-    store = ModelStore.configured(agent.memory_search.local, os.environ)
+    store = ModelStore.from_config(agent.memory_search.local, os.environ)
     plan = plan_for(agent, config.models, store=store, environment=os.environ, home=Path.home())
     remote = plan.first if isinstance(plan.first, RemoteSettings) else None
     files, passages = 0, dict[bytes, tuple[int, int]]()

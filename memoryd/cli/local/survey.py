@@ -108,7 +108,7 @@ def models_here(folders: Sequence[tuple[Path, bool]], *, is_local: bool) -> Mode
     If a local model may be used and the default model is not stored, this checks whether its hub answers (seconds) and
     detects the language of the notes in `folders`, each with whether all its Markdown files are notes.
     """
-    store = ModelStore.configured(LocalSection(), os.environ)
+    store = ModelStore.from_config(LocalSection(), os.environ)
     stored = tuple(dict.fromkeys(_stored_models(store)))
     has_llama = find_spec("llama_cpp") is not None
     is_wanted = is_local and has_llama and store.may_fetch and DEFAULT_MODEL not in stored

@@ -201,7 +201,7 @@ async def _joined(carrier: GitCarrier, section: TeamSection) -> TeamPeople:
     if not people.people.get(person):
         # another person may take the name first, which is checked below
         people = await _written(carrier, people.with_person(person, mail), f"{person} joins")
-    if not people.wrote(person, mail):
+    if not people.has_address(person, mail):
         raise InvalidRequest(
             f"{person} is in the team already, by another address than {mail}, by which git knows you",
             hint="join by another name; or, if that is you, give git the same address here",
@@ -218,7 +218,7 @@ async def _reach(carrier: GitCarrier) -> None:
 
 
 async def _written(carrier: GitCarrier, people: TeamPeople, why: str) -> TeamPeople:
-    await carrier.found(people, why)
+    await carrier.create_team(people, why)
     await carrier.exchange()
     health = carrier.health()
     if health.pending:

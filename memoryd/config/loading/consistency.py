@@ -31,7 +31,7 @@ class Contradiction(Struct, frozen=True):
         holder = "agents.defaults" if self.agent is None else f"agents.list[{self.agent}]"
         return f"{holder}.{self.problem}"
 
-    def rests_on(self, broken: KeyPath) -> bool:
+    def is_caused_by(self, broken: KeyPath) -> bool:
         """Return whether the invalid value at `broken` is among the causes."""
         if broken[:2] == ("agents", "list") and broken[2:3] not in ((), (self.agent,)):
             return False
@@ -49,7 +49,7 @@ def contradictions(config: Config, broken: Sequence[KeyPath] = ()) -> list[str]:
     for position, agent in zip(positions, agents, strict=True):
         conflicts += [Contradiction(position, problem, keys) for problem, keys in _agent_problems(agent)]
     conflicts += [*_shared_indexes(agents), *_sockets(agents)]
-    problems = [str(conflict) for conflict in conflicts if not any(map(conflict.rests_on, broken))]
+    problems = [str(conflict) for conflict in conflicts if not any(map(conflict.is_caused_by, broken))]
     problems += [*_folder_problems(config, agents), *_text_model_problems(config, broken), *_team_problems(config)]
     return list(dict.fromkeys(problems))
 
@@ -62,9 +62,9 @@ def overlap_notices(config: Config) -> list[str]:
         sections.append((f"agents.list[{position}]", overlay(defaults, entry.memory_search.chunking)))
     return [
         f"{where}.memorySearch.chunking.overlap: {chunking.overlap} is not less than tokens ({chunking.tokens}), "
-        f"{chunking.fitted().overlap} is used"
+        f"{chunking.with_valid_overlap().overlap} is used"
         for where, chunking in sections
-        if chunking.fitted() != chunking
+        if chunking.with_valid_overlap() != chunking
     ]
 
 

@@ -84,7 +84,7 @@ def loaded_of(text: str, source: Path | None, overrides: Overrides = NO_OVERRIDE
     if unread := includes(keys.ours):
         raise _refused(unread, source, text, notices)
     from_variables, problems = from_environment(os.environ)
-    apply(overrides.over(from_variables), keys.ours)
+    apply(overrides.merge(from_variables), keys.ours)
     result = validate_raw(keys.ours, source.absolute().parent if source is not None else Path.home())
     problems = [*keys.problems, *problems, *result.problems]
     notices += result.notices

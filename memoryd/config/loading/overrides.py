@@ -40,7 +40,7 @@ class Overrides(Struct, frozen=True):
     offline: bool = False
     all_markdown: bool = False
 
-    def over(self, other: "Overrides") -> "Overrides":
+    def merge(self, other: "Overrides") -> "Overrides":
         """Return the union of both; the values of this object win."""
         return Overrides(**{name: getattr(self, name) or getattr(other, name) for name in self.__struct_fields__})
 

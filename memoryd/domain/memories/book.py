@@ -37,18 +37,18 @@ class MemorySource(Struct, frozen=True):
     event: DaySpan | None
     chunk: int
     """The id of its chunk in the index."""
-    standing: tuple[Flag, ...] = ()
+    status_flags: tuple[Flag, ...] = ()
     """Flags for the validity of its document, as of the day on which the book is made."""
 
     @property
     def is_over(self) -> bool:
         """Whether the document is no longer valid."""
-        return is_over(self.standing)
+        return is_over(self.status_flags)
 
     @property
     def flags(self) -> tuple[Flag, ...]:
         """The flags of the document that a reader is shown."""
-        return *path_flags(self.path), *self.standing
+        return *path_flags(self.path), *self.status_flags
 
     @property
     def citation(self) -> Citation:
@@ -139,7 +139,7 @@ class Book(Struct, frozen=True, dict=True):
     marked: frozenset[MemoryId] = frozenset()
     """The memories whose line is pinned, or has a relation to others (supersedes, superseded, supports,
     contradicts)."""
-    written: Mapping[str, int] = {}
+    name_counts: Mapping[str, int] = {}
     """The number of memories that use each spelling of an entity's name."""
 
     @cached_property
@@ -177,12 +177,12 @@ class Book(Struct, frozen=True, dict=True):
         return newest_first(self.memories.values())
 
     @cached_property
-    def retelling(self) -> tuple[Memory, ...]:
+    def restating(self) -> tuple[Memory, ...]:
         """The memories written by memoryd that only restate others."""
         return tuple(memory for memory in self.memories.values() if retells(memory.line))
 
     @cached_property
-    def stating(self) -> tuple[Memory, ...]:
+    def opinion_evidence(self) -> tuple[Memory, ...]:
         """The memories whose lines support or contradict an opinion, oldest first."""
         marked = (self.memories[memory_id] for memory_id in self.marked)
         evidence = (
@@ -190,7 +190,7 @@ class Book(Struct, frozen=True, dict=True):
         )
         return tuple(sorted(evidence, key=lambda memory: (memory.first_recorded, memory.id)))
 
-    def found(self, name: str) -> Memory:
+    def find(self, name: str) -> Memory:
         """Return the memory with an id or the beginning of one; raise ValueError if there is none, or several."""
         prefix = name.strip().lower()
         exact = self.memories.get(MemoryId(prefix))
@@ -225,12 +225,16 @@ class Book(Struct, frozen=True, dict=True):
 
     def with_names_of(self, other: "Book") -> "Book":
         """Return this book; if the names are the same as in another book, reuse that book's name index."""
-        are_same = (self.written.keys(), self.aliases, self.pages) == (other.written.keys(), other.aliases, other.pages)
+        are_same = (self.name_counts.keys(), self.aliases, self.pages) == (
+            other.name_counts.keys(),
+            other.aliases,
+            other.pages,
+        )
         if are_same and (names := other.__dict__.get("_names")) is not None:
             self.__dict__["_names"] = names
         return self
 
-    def about(self, name: str) -> EntitySlug:
+    def entity_named(self, name: str) -> EntitySlug:
         """Return the entity that a name, slug or alias means, even if no memory is about it."""
         slug = slug_of(name)
         return self.aliases.get(slug, slug)
@@ -243,7 +247,7 @@ class Book(Struct, frozen=True, dict=True):
     def _names(self) -> EntityNames:
         titles = {name for page in self.pages.values() for name in (page.name, *page.aliases)}
         return EntityNames(
-            (name, self.about(name)) for name in sorted(self.written.keys() | titles | self.pages.keys())
+            (name, self.entity_named(name)) for name in sorted(self.name_counts.keys() | titles | self.pages.keys())
         )
 
     @cached_property
@@ -269,7 +273,7 @@ def book_of(sources: Iterable[MemorySource], pages: Iterable[EntityPage] = ()) -
         pages={slug_of(page.name): page for page in pages},
         scoped={scope: frozenset(ids) for scope, ids in grouped(scopes).items() if scope},
         marked=frozenset(memory.id for memory in memories.values() if _is_marked(memory)),
-        written=names_in(memories.values()),
+        name_counts=names_in(memories.values()),
     )
 
 
@@ -321,9 +325,9 @@ def changed_book(
     memories = {key: memory for key, memory in book.memories.items() if key not in touched} | dict(part.memories)
     chunks = {source.chunk for source in removed}
     by_chunk = {chunk: key for chunk, key in book.by_chunk.items() if chunk not in chunks} | dict(part.by_chunk)
-    written = Counter(book.written)
+    written = Counter(book.name_counts)
     written.subtract(names_in(before))
-    written.update(part.written)
+    written.update(part.name_counts)
     changed = Book(
         memories=dict(sorted(memories.items())),
         by_chunk=by_chunk,
@@ -332,7 +336,7 @@ def changed_book(
         pages=part.pages,
         scoped=_update_index(book.scoped, before, part.scoped, lambda memory: (memory.scope,)),
         marked=(book.marked - touched) | part.marked,
-        written=+written,
+        name_counts=+written,
     )
     return changed.with_names_of(book)
 

@@ -62,7 +62,7 @@ class BundlePart(Struct, frozen=True):
     source: str = ""
     note: str = ""
     """Additional information about it, such as its day."""
-    is_whole: bool = True
+    is_indivisible: bool = True
     is_superseded: bool = False
     """An outdated part is included as outdated, even if its text is elsewhere in the bundle."""
     shorter: tuple[tuple[str, str], ...] = ()
@@ -226,7 +226,7 @@ def _shorten(part: BundlePart, cost: int, remaining: int) -> tuple[str, PartRepo
         shortened = _render_part(replace(part, text=text))
         if (tokens := estimate(shortened)) <= remaining:
             return shortened, PartReport(part.name, tokens, True, f"told by its {form}: {needed}")
-    lines = [] if part.is_whole else part.text.rstrip("\n").split("\n")
+    lines = [] if part.is_indivisible else part.text.rstrip("\n").split("\n")
     low, high = 0, len(lines)
     while low < high:
         middle = (low + high + 1) // 2
@@ -239,7 +239,7 @@ def _shorten(part: BundlePart, cost: int, remaining: int) -> tuple[str, PartRepo
 
 def _first_lines(part: BundlePart, lines: Sequence[str], count: int) -> str:
     text = "\n".join([*lines[:count], "…"])
-    return _render_part(BundlePart(part.name, text, part.source, part.note, part.is_whole))
+    return _render_part(BundlePart(part.name, text, part.source, part.note, part.is_indivisible))
 
 
 def _render_part(part: BundlePart) -> str:
@@ -380,10 +380,10 @@ def stable_parts(known: StableLines, older: Older, visibility: Visibility) -> St
     outdated = {
         old
         for new, olds in older.items()
-        if not lines.keys().isdisjoint(olds) and filters.standing(memories[new])
+        if not lines.keys().isdisjoint(olds) and filters.visible_sources(memories[new])
         for old in olds
     }
-    current = [line for key, line in lines.items() if key not in outdated and filters.standing(line.memory)]
+    current = [line for key, line in lines.items() if key not in outdated and filters.visible_sources(line.memory)]
     pinned = [line for line in current if line.memory.line.attributes.is_pinned]
     over_limit = surplus_pins([line.memory for line in pinned])
     stated = _newest_sides(line for line in current if not line.memory.line.attributes.is_pinned)

@@ -167,7 +167,7 @@ class MissingEntries(Struct, frozen=True):
     """The entries missing from a machine's own journal, or all of them if it must be rewritten (`is_anew`)."""
 
     entries: Sequence[MachineEntry]
-    is_anew: bool
+    replaces_journal: bool
 
 
 def owed(state: Iterable[MachineEntry], stated: Merged) -> MissingEntries:
@@ -175,9 +175,9 @@ def owed(state: Iterable[MachineEntry], stated: Merged) -> MissingEntries:
     wanted = {entry.key: entry for entry in state}
     reported = {entry.key: entry for entry in (valid.unattributed for valid in stated.values())}
     if reported.keys() - wanted.keys():
-        return MissingEntries(list(wanted.values()), is_anew=True)
+        return MissingEntries(list(wanted.values()), replaces_journal=True)
     missing = [entry for key, entry in wanted.items() if not _is_reported(entry, reported.get(key))]
-    return MissingEntries(missing, is_anew=False)
+    return MissingEntries(missing, replaces_journal=False)
 
 
 def _is_reported(wanted: MachineEntry, reported: MachineEntry | None) -> bool:

@@ -42,14 +42,14 @@ class RecallFilters(Struct, frozen=True, kw_only=True):
     is_alone: bool = True
 
     @property
-    def turns_back(self) -> bool:
+    def is_historical(self) -> bool:
         """Whether an earlier state is recalled."""
         return self.as_of is not None or self.known_by is not None
 
     @property
     def has_days(self) -> bool:
         """Whether days matter, so that documents are filtered by theirs as well."""
-        return self.turns_back or self.since is not None or self.until is not None
+        return self.is_historical or self.since is not None or self.until is not None
 
     @property
     def admits_passages(self) -> bool:
@@ -70,9 +70,9 @@ class RecallFilters(Struct, frozen=True, kw_only=True):
         """Whether memories are filtered by anything but visibility."""
         return self.has_days or self.kinds is not None or self.entities is not None or bool(self.scope)
 
-    def standing(self, memory: Memory) -> tuple[MemorySource, ...]:
+    def visible_sources(self, memory: Memory) -> tuple[MemorySource, ...]:
         """Return the visible sources of a memory at the time of `as_of` and `known_by`, newest first."""
-        if not self.turns_back:
+        if not self.is_historical:
             # the scope is part of the id: all lines of a memory have the same
             return memory.sources if self.visibility.admits(memory.sources[0].line.attributes.scope) else ()
         return tuple(source for source in memory.sources if self._is_valid(source))
@@ -80,7 +80,7 @@ class RecallFilters(Struct, frozen=True, kw_only=True):
     def eligible(self, memory: Memory) -> tuple[MemorySource, ...]:
         """Return the sources of a memory that match all filters, newest first."""
         if not self.picks_memories:
-            return self.standing(memory)
+            return self.visible_sources(memory)
         if self.kinds is not None and memory.kind not in self.kinds:
             return ()
         if self.entities is not None and self.entities.isdisjoint(memory.slugs):
@@ -147,7 +147,7 @@ def is_known_to(book: Book, slugs: Iterable[EntitySlug], visibility: Visibility)
 
 def named_entity(book: Book, name: str) -> frozenset[EntitySlug]:
     """Return the slugs of an entity and its aliases, given any of its names."""
-    return frozenset(book.slugs_of([book.about(name.removeprefix("@"))]))
+    return frozenset(book.slugs_of([book.entity_named(name.removeprefix("@"))]))
 
 
 _OPINION = caseless(

@@ -109,7 +109,7 @@ def nearness_of(source: MemorySource, span: DaySpan | None) -> Nearness:
     A line about many more days is only near, and so is a line without a date on a page: the day on which it was first
     seen is not the day of the event.
     """
-    if span is None or not (own := span_of(source)).meets(span):
+    if span is None or not (own := span_of(source)).overlaps(span):
         return Nearness.OUTSIDE
     shared = (min(own.last, span.last) - max(own.first, span.first)).days + 1
     is_dated = source.event is not None or date_in_name(source.path) is not None

@@ -255,6 +255,6 @@ class TeamPeople(Struct, frozen=True):
         mails = dict.fromkeys((*self.people.get(person, ()), mail))
         return replace(self, people={**self.people, person: tuple(mails)})
 
-    def wrote(self, person: str, mail: str) -> bool:
+    def has_address(self, person: str, mail: str) -> bool:
         """Return whether an address belongs to a person."""
         return mail.casefold() in map(str.casefold, self.people.get(person, ()))

@@ -34,7 +34,7 @@ class WithheldFromGroups(Struct, frozen=True):
     texts: tuple[TextMatcher, ...]
     identifiers: frozenset[str]
 
-    def keeps(self, text: str, *, path: str = "", memory: MemoryId | None = None) -> bool:
+    def hides(self, text: str, *, path: str = "", memory: MemoryId | None = None) -> bool:
         """Return whether a text must be hidden: a pin, its words, text of a core file, or of a session."""
         if memory in self.memories or original_of(path) in CORE_FILES:
             return True

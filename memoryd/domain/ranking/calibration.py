@@ -138,7 +138,7 @@ class Idf(Struct, frozen=True, dict=True):
         """Return the share of the question's weight that these terms have, 0 to 1."""
         return self.covered(terms) / self._total if self._total > 0 else float(bool(terms))
 
-    def tells(self, terms: Collection[str], least: float = FAINT_SHARE) -> bool:
+    def has_share(self, terms: Collection[str], least: float = FAINT_SHARE) -> bool:
         """Return whether these terms have at least the share `least`; by default, more than unrelated texts reach."""
         return self.covered(terms) > 0 and self.share(terms) >= least
 
@@ -247,7 +247,7 @@ class Thresholds(Struct, frozen=True, dict=True):
     """Deviations below which a hit without a word of the question is noise."""
     clear_floor: float
 
-    def of(self, chunks: Collection[tuple[Collection[str], float | None]]) -> "Thresholds":
+    def restricted_to(self, chunks: Collection[tuple[Collection[str], float | None]]) -> "Thresholds":
         """Return the same floors, with share and deviations of these chunks alone, each given as terms and cosine."""
         best = max((cosine for _, cosine in chunks if cosine is not None), default=None)
         return replace(
@@ -291,17 +291,17 @@ class Thresholds(Struct, frozen=True, dict=True):
         # Without vectors there is no sign that a few words are too few. And a hit on the beginning of a name has no
         # complete word to weigh.
         least = 0.0 if self.deviations is None else FAINT_SHARE
-        has_significant_word = self.idf.tells(terms, least) if terms else is_literal
+        has_significant_word = self.idf.has_share(terms, least) if terms else is_literal
         return Verdict.WEAK if has_significant_word or not self.is_noise(cosine) else Verdict.NONE
 
-    def nothing_in(self, terms: Collection[str], cosine: float | None) -> str:
+    def why_none(self, terms: Collection[str], cosine: float | None) -> str:
         """Return the reason why a chunk with these terms and this cosine has the verdict NONE."""
         deviations = None if cosine is None else self.noise.deviations(cosine)
         words = _too_few("it", self.idf.share(terms)) or "it holds no telling word of the question"
         return words + self._within("its meaning", deviations)
 
     @property
-    def emptiness(self) -> str:
+    def why_empty(self) -> str:
         """Reason for the verdict NONE on an answer."""
         words = _too_few("the best hit", self.share) or "no hit holds a telling word of the question"
         return words + self._within("the nearest meaning", self.deviations)
@@ -315,7 +315,7 @@ class Thresholds(Struct, frozen=True, dict=True):
         )
 
     @property
-    def weakness(self) -> str:
+    def why_weak(self) -> str:
         """Reason for the verdict WEAK on an answer."""
         words = f"the best hit holds {self.share:.0%} of what the question's words weigh (enough: {FULL_SHARE:.0%})"
         if self.deviations is None:

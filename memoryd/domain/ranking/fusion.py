@@ -60,7 +60,7 @@ class Noise(Struct, frozen=True):
     """Deviations above the noise at which a cosine counts in full."""
     is_clear: bool = True
     """Whether the model separates answers from unrelated texts in the question's language."""
-    usual: tuple[float, float] | None = None
+    unrelated: tuple[float, float] | None = None
     """Mean and deviation of the cosines of any question with unrelated texts under this model; None if unknown."""
 
     def rise(self, cosine: float) -> float:
@@ -69,9 +69,9 @@ class Noise(Struct, frozen=True):
         This separates a message about the notes from any other message. `deviations` cannot: for every question some
         text is far above the others.
         """
-        if self.usual is None or self.usual[1] <= 0 or not self.is_clear:
+        if self.unrelated is None or self.unrelated[1] <= 0 or not self.is_clear:
             return self.deviations(cosine)
-        mean, deviation = self.usual
+        mean, deviation = self.unrelated
         return (cosine - mean) / deviation
 
     def deviations(self, cosine: float) -> float:
@@ -109,7 +109,7 @@ class LexicalMatches(Struct, frozen=True):
         bm25 = {chunk: self.bm25[chunk] for chunk in chunks}
         return LexicalMatches(bm25, {chunk: self.levels[chunk] for chunk in bm25 if chunk in self.levels}, self.share)
 
-    def joined(self, other: "LexicalMatches") -> "LexicalMatches":
+    def merge(self, other: "LexicalMatches") -> "LexicalMatches":
         """Return the matches of both, with those of `other` where both have the same chunk; `share` is reset to 1."""
         return LexicalMatches({**self.bm25, **other.bm25}, {**self.levels, **other.levels})
 
@@ -154,7 +154,7 @@ class VectorMatches(Struct, frozen=True, dict=True):
         return min(1.0, max(0.0, (best - noise) / (clear - noise)))
 
     @property
-    def beside_foreign(self) -> frozenset[int]:
+    def near_foreign(self) -> frozenset[int]:
         """Chunks with at least the lowest cosine in `foreign`: a foreign chunk counts without sharing a word."""
         least = min((self.cosines[chunk] for chunk in self.foreign), default=math.inf)
         return frozenset(chunk for chunk, cosine in self.cosines.items() if cosine >= least)

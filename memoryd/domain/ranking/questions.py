@@ -70,19 +70,19 @@ class LongMessage(Struct, frozen=True):
     """Distinct terms, in order, of a message with more than `limit`; `asked` are the terms of its questions."""
 
     terms: tuple[str, ...]
-    asked: frozenset[str]
+    question_terms: frozenset[str]
     limit: int
 
     def by_place(self) -> tuple[str, ...]:
         """Return the terms to search if their rarity is unknown: those of the questions, then the first others."""
-        return self._in_order(set(sorted(self.terms, key=lambda term: term not in self.asked)[: self.limit]))
+        return self._in_order(set(sorted(self.terms, key=lambda term: term not in self.question_terms)[: self.limit]))
 
     def by_rarity(self, holders: Mapping[str, int]) -> tuple[str, ...]:
         """Return the terms to search, given the number of chunks with each; terms in no chunk are left out."""
         known = [term for term in self.terms if holders.get(term)]
-        room = self.limit if not self.asked else max(1, int(self.limit * SHARE_BESIDE))
-        in_questions = [term for term in known if term in self.asked][: self.limit]
-        others = sorted((term for term in known if term not in self.asked), key=lambda term: holders[term])
+        room = self.limit if not self.question_terms else max(1, int(self.limit * SHARE_BESIDE))
+        in_questions = [term for term in known if term in self.question_terms][: self.limit]
+        others = sorted((term for term in known if term not in self.question_terms), key=lambda term: holders[term])
         return self._in_order({*in_questions, *others[: max(0, room - len(in_questions))]}) or self.by_place()
 
     def _in_order(self, chosen: set[str]) -> tuple[str, ...]:
@@ -151,7 +151,7 @@ class Question(Struct, frozen=True):
         """Word sequences that a chunk must not contain."""
         return tuple(tuple(phrase_words(word)) for word in self.excluded)
 
-    def admits(self, texts: Sequence[str]) -> bool:
+    def has_phrases(self, texts: Sequence[str]) -> bool:
         """Return whether each phrase occurs in one of the texts, ignoring case, accents and line breaks."""
         # Most phrases occur literally; the normalisation costs more.
         plain = [text.lower() for text in texts if text.isascii()]
@@ -159,9 +159,9 @@ class Question(Struct, frozen=True):
         folded = [_plain(text) for text in texts] if missing else []
         return all(any(phrase in text for text in folded) for phrase in missing)
 
-    def allows(self, texts: Sequence[str]) -> bool:
+    def fits(self, texts: Sequence[str]) -> bool:
         """Return whether the texts have all phrases and no exclusion, for engines that can filter by neither."""
-        if not self.admits(texts):
+        if not self.has_phrases(texts):
             return False
         spoken = [tuple(phrase_words(text)) for text in texts] if self.excluded else []
         return not any(
@@ -188,7 +188,7 @@ def parse_question(text: str, filters: Filters, now: datetime, *, limit: int = 6
     if parts.excluded and not spoken_words(question):
         question, parts.excluded = " ".join([question, *parts.excluded]).strip(), []
     dates = dates_in(question)
-    spelled = {spelling for day in dates for spelling in day.in_names}
+    spelled = {spelling for day in dates for spelling in day.file_name_spellings}
     joined = [words for words in joined_phrases(question) if words not in spelled]
     if not is_keyword_query:
         named = (tuple(phrase_words(phrase)) for phrase in parts.phrases)
@@ -202,7 +202,7 @@ def parse_question(text: str, filters: Filters, now: datetime, *, limit: int = 6
         terms=tuple(terms) if long is None else long.by_place(),
         joined=tuple(dict.fromkeys(joined))[:limit],
         dates=dates,
-        neighbours=neighbours_in(questions_in(question) if long is not None and long.asked else question),
+        neighbours=neighbours_in(questions_in(question) if long is not None and long.question_terms else question),
         phrases=tuple(parts.phrases),
         excluded=tuple(parts.excluded),
         plain_phrases=tuple(_plain(phrase) for phrase in parts.phrases),

@@ -65,18 +65,18 @@ class Decay(Struct, frozen=True):
     """Factor for the age, 0 to 1."""
     age_days: int | None = None
     """Complete days of age; None for a document that does not age."""
-    told: float = 1.0
+    answered_share: float = 1.0
     """Share of a conversation's match, 0 to 1, that is more than an unanswered question."""
     is_copy: bool = False
     """Whether the document is a conflict copy."""
-    standing: tuple[Flag, ...] = ()
+    status_flags: tuple[Flag, ...] = ()
     """Flags by which the document says that it is no longer valid; empty for a valid one."""
 
     @property
     def factor(self) -> float:
         """Product of all reductions, 0 to 1."""
         copy_weight = COPY_WEIGHT if self.is_copy else 1.0
-        return self.by_age * (ECHO + (1 - ECHO) * self.told) * copy_weight * weight_of(self.standing)
+        return self.by_age * (ECHO + (1 - ECHO) * self.answered_share) * copy_weight * weight_of(self.status_flags)
 
 
 def decay_of(path: str, source: str, mtime_ns: int, *, half_life_days: float, now: datetime) -> Decay:

@@ -81,12 +81,12 @@ class WrittenDate:
     """The words of the date as written, without the sign after a day, which varies."""
 
     @property
-    def loose(self) -> frozenset[str]:
+    def weak_words(self) -> frozenset[str]:
         """Those of `words` that mean nothing on their own: the `7` of `7 May`, the `月` of `5月4日`."""
         return frozenset(word for word in self.words if is_single(word) or _IS_OF_MONTH.match(word))
 
     @property
-    def in_names(self) -> tuple[Phrase, ...]:
+    def file_name_spellings(self) -> tuple[Phrase, ...]:
         """Spellings in file names, as the index splits them: `2023-05-07`, `2023-5-7`, `20230507`."""
         month, day = f"{self.month:02}", f"{self.day or 0:02}"
         if self.day is None:
@@ -98,14 +98,16 @@ class WrittenDate:
         return tuple(dict.fromkeys([(year, month, day), plain, (f"{year}{month}{day}",)]))
 
     @property
-    def in_sentences(self) -> tuple[Phrase, ...]:
+    def text_spellings(self) -> tuple[Phrase, ...]:
         """Spellings in text: `May 7 2023`, `7 May 2023`, both also with the month abbreviated, `2023年5月7`."""
         year = () if self.year is None else (str(self.year),)
         day = () if self.day is None else (str(self.day),)
         names = (_MONTHS[self.month - 1], _MONTHS[self.month - 1][:3])
         orders: list[Phrase] = [order for name in names for order in ((name, *day, *year), (*day, name, *year))]
         orders.append((*(sign for digits in year for sign in (digits, "年")), str(self.month), "月", *day))
-        return tuple(phrase for phrase in dict.fromkeys([*orders, self.written]) if phrase not in ((), *self.in_names))
+        return tuple(
+            phrase for phrase in dict.fromkeys([*orders, self.written]) if phrase not in ((), *self.file_name_spellings)
+        )
 
 
 PlacedDate = tuple[int, int, WrittenDate]

@@ -50,7 +50,7 @@ class EmbeddingModel:
         if count <= self.context:
             return count
         last = self._model.tokens[count - 1]
-        if self._model.is_mark(last):
+        if self._model.is_control_token(last):
             self._model.tokens[self.context - 1] = last
         return self.context
 

@@ -50,9 +50,9 @@ class LocalModel(Generic[Worker]):
     Subclasses define `make`, `absent` and `meanwhile`.
     """
 
-    absent: ClassVar[str]
+    failure_event: ClassVar[str]
     """The event that is logged when there is no model."""
-    meanwhile: ClassVar[str]
+    fallback_text: ClassVar[str]
     """The service that goes on while the model is fetched, for people."""
 
     def __init__(self, *, source: str, store: ModelStore) -> None:
@@ -71,7 +71,7 @@ class LocalModel(Generic[Worker]):
         """Enter a phase."""
         self.record = self.record.enter(phase, reason)
 
-    def progressed(self, progress: Progress, reason: str) -> None:
+    def note_progress(self, progress: Progress, reason: str) -> None:
         """Record the progress of a download."""
         self.record = replace(self.record, reason=reason)
 
@@ -79,14 +79,14 @@ class LocalModel(Generic[Worker]):
         """Return why the model fails; None while it works, is fetched or is loaded."""
         if self._refusal is not None:
             return self._refusal
-        if self.worker is not None and self.worker.is_given_up:
+        if self.worker is not None and self.worker.is_failing:
             return self.worker.state()["lastError"] or "the worker keeps failing"
         return None
 
     def phase_and_reason(self) -> tuple[ModelPhase, str]:
         """Return the phase and its reason; FAILED if the worker keeps failing."""
         record = self.record
-        if record.phase is ModelPhase.READY and self.worker is not None and self.worker.is_given_up:
+        if record.phase is ModelPhase.READY and self.worker is not None and self.worker.is_failing:
             return ModelPhase.FAILED, self.trouble() or ""
         return record.phase, record.reason
 
@@ -113,10 +113,10 @@ class LocalModel(Generic[Worker]):
         path = await asyncio.to_thread(self._store.locate, source)
         if path is not None:
             return path
-        fetching = f"fetching {source}; {self.meanwhile} meanwhile"
+        fetching = f"fetching {source}; {self.fallback_text} meanwhile"
         await self.become(ModelPhase.DOWNLOADING, fetching)
         log.info("fetching a model", model=source, folder=str(self._store.folder))
-        path = await self._store.fetch(source, lambda now: self.progressed(now, now.trouble or fetching))
+        path = await self._store.fetch(source, lambda now: self.note_progress(now, now.trouble or fetching))
         log.info("model is here", model=source)
         self._retry.succeeded()
         return path
@@ -143,7 +143,7 @@ class LocalModel(Generic[Worker]):
                 return
 
     async def _note_failure(self, reason: str, hint: str) -> None:
-        log.warning(self.absent, reason=reason, hint=hint)
+        log.warning(self.failure_event, reason=reason, hint=hint)
         await self.become(ModelPhase.FAILED, f"{reason} ({hint})" if hint else reason)
 
     def _stamp(self) -> FileStat | None:
@@ -186,7 +186,7 @@ async def _revive(worker: WorkerKeeper[Any]) -> None:
     """Try a failed worker whenever its back-off allows, also without a request; loops until cancelled."""
     while True:
         await asyncio.sleep(POLL_SECONDS)
-        if worker.is_given_up:
+        if worker.is_failing:
             with contextlib.suppress(MemorydError):
                 await worker.warm()
 
@@ -364,7 +364,7 @@ class LocalEmbedding(LocalModel[LlamaWorker]):
 
     async def become(self, phase: ModelPhase, reason: str = "") -> None:
         """Enter a phase in the slot; in READY the slot gets the worker as its embedder."""
-        await self.slot.become(phase, reason, embedder=self.worker if phase is ModelPhase.READY else None)
+        await self.slot.set(phase, reason, embedder=self.worker if phase is ModelPhase.READY else None)
 
     def progressed(self, progress: Progress, reason: str) -> None:
         """Record the progress of a download in the slot."""

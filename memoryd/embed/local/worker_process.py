@@ -192,7 +192,7 @@ class WorkerKeeper(Generic[Reply]):
         )
 
     @property
-    def is_given_up(self) -> bool:
+    def is_failing(self) -> bool:
         """True if there were so many failures that only single probes are allowed."""
         return self.phase is not WorkerPhase.READY and self._retry.is_open
 
@@ -245,7 +245,7 @@ class WorkerKeeper(Generic[Reply]):
             if isinstance(self._failure, ModelError):
                 stamp = await asyncio.to_thread(self._settings.stamp)
                 if stamp != self._tried_file:
-                    self._retry.forget()
+                    self._retry.reset()
 
     async def _live(self) -> None:
         self.phase = WorkerPhase.STARTING

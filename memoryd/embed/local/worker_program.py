@@ -258,7 +258,7 @@ class LlamaModel:
                 advise = ctypes.CDLL(None).madvise
                 advise(ctypes.c_void_p(first), ctypes.c_size_t(last - first), mmap.MADV_DONTNEED)
 
-    def is_mark(self, token: int) -> bool:
+    def is_control_token(self, token: int) -> bool:
         """Return whether a token is a control token of the model, which never comes from text."""
         return bool(self.library.llama_vocab_is_control(self.vocabulary, token))
 

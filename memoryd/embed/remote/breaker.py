@@ -239,8 +239,8 @@ class EndpointBreaker:
         if caller != self._caller:
             self._caller, self._is_admitted, self._is_down = caller, False, False
             self._entered_at = self._retry.now()
-            self._retry.forget()
-            self._retry.hold(self._blocked_until - self._retry.now())
+            self._retry.reset()
+            self._retry.pause(self._blocked_until - self._retry.now())
 
     def admit(self) -> None:
         """Note the first vector: from now on a rejection is caused by the request, not by the endpoint."""
@@ -284,7 +284,7 @@ class EndpointBreaker:
                 self._failed_at = self._retry.now()
             if error.retry_after is not None and error.kind is not FailureKind.BUSY:
                 self._blocked_until = max(self._blocked_until, self._retry.now() + error.retry_after)
-                self._retry.hold(error.retry_after)
+                self._retry.pause(error.retry_after)
         self._news.set()
 
     def note_exhausted(self, error: CallError) -> None:

@@ -91,7 +91,7 @@ class MessageCapture(Struct, frozen=True, kw_only=True):
     async def dry_run(self, task: CaptureTask) -> CaptureVerdict:
         """Return what would be stored of a message, by which form, or why not; nothing is written."""
         verdict = await self._verdict(task, by_model=True, seconds=FRESH_SECONDS)
-        if not verdict.kept:
+        if not verdict.items:
             return verdict
         book = await self.book(FRESH_SECONDS)
         return await asyncio.to_thread(with_older, verdict, book, self._day(task), task.scope)
@@ -105,10 +105,10 @@ class MessageCapture(Struct, frozen=True, kw_only=True):
         """
         self.journal.check_writable()
         verdict = await self._verdict(task, by_model=by_model, seconds=seconds)
-        if not verdict.kept:
+        if not verdict.items:
             return CaptureResult(verdict)
         # one at a time: two captures that decide on the same book would not see each other
-        async with self.journal.one_at_a_time:
+        async with self.journal.write_lock:
             return await self._write(task, verdict, seconds)
 
     async def _verdict(self, task: CaptureTask, *, by_model: bool, seconds: float) -> CaptureVerdict:
@@ -119,13 +119,13 @@ class MessageCapture(Struct, frozen=True, kw_only=True):
             return CaptureVerdict(dropped=(DroppedItem(task.text, why),))
         verdict = await self._decide(task, by_model=by_model, seconds=seconds)
         verdict = verdict if task.is_owners else verdict.from_agent()
-        return (await self._check(task, verdict, seconds)).bounded()
+        return (await self._check(task, verdict, seconds)).limit()
 
     async def _write(self, task: CaptureTask, verdict: CaptureVerdict, seconds: float) -> CaptureResult:
         day, book = self._day(task), await self.book(seconds)
         # check again: a memory may have been forgotten since
         verdict = await self._check(task, verdict, seconds)
-        stated = [item.line(task.scope) for item in verdict.kept]
+        stated = [item.line(task.scope) for item in verdict.items]
         # in a thread: it compares with all memories
         lines = await asyncio.to_thread(lambda: with_succession(book, lines_to_write(book, stated, day), day))
         if not lines:
@@ -154,7 +154,7 @@ class MessageCapture(Struct, frozen=True, kw_only=True):
         text, before = harmless_text(task.text), harmless_text(task.answer_before)
         by_rules = captured(text, answer_before=before, is_direct=task.is_direct, identifiers=self.identifiers)
         revisions = list(revisions_of(text, has_answer=task.may_correct))
-        if revisions or (not by_rules.kept and may_outdate(text)):
+        if revisions or (not by_rules.items and may_outdate(text)):
             by_rules = await asyncio.to_thread(
                 with_revisions,
                 by_rules,
@@ -170,7 +170,7 @@ class MessageCapture(Struct, frozen=True, kw_only=True):
         if not by_model or self.distiller is None or not by_rules.gate:
             return by_rules
         # the rules store these verbatim: the model would store them a second time
-        known = {item.text for item in (*by_rules.kept, *revisions)}
+        known = {item.text for item in (*by_rules.items, *revisions)}
         sentences = [sentence for sentence in distillable(text) if sentence not in known]
         echoes = await self._find_echoes(task, sentences)
         new = " ".join(sentence for sentence in sentences if sentence not in echoes)
@@ -182,7 +182,7 @@ class MessageCapture(Struct, frozen=True, kw_only=True):
 
     async def _check(self, task: CaptureTask, verdict: CaptureVerdict, seconds: float) -> CaptureVerdict:
         """Return a verdict without echoes, and without statements that were forgotten or removed by the owner."""
-        texts = [item.text for item in verdict.kept]
+        texts = [item.text for item in verdict.items]
         if not texts:
             return verdict
         # echoes are compared with the words that were typed
@@ -193,10 +193,10 @@ class MessageCapture(Struct, frozen=True, kw_only=True):
             # stated before and in no line now: its owner undid or deleted it
             taken_back = await asyncio.to_thread(find_unstated, await self.book(seconds), before)
         dropped = []
-        for item in verdict.kept:
+        for item in verdict.items:
             if typed_part(item.text) in echoes:
                 dropped.append(DroppedItem(item.text, SkipReason.ECHO, item.form))
-            elif stones.hold(item.line(task.scope).id, item.text) or stones.hold_part_of(item.text):
+            elif stones.contains(item.line(task.scope).id, item.text) or stones.contains_part_of(item.text):
                 dropped.append(DroppedItem(item.text, SkipReason.FORGOTTEN, item.form))
             elif item.text in taken_back:
                 dropped.append(DroppedItem(item.text, SkipReason.TAKEN_BACK, item.form))

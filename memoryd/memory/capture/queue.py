@@ -275,7 +275,7 @@ class ShownSpans:
             rows.append((agent, session, span, at))
             spans = await self._spans_of(agent, session)
             # moved to the end, with the number of its first note
-            spans[span.whole] = span, spans.pop(span.whole, (span, number))[1]
+            spans[span.full] = span, spans.pop(span.full, (span, number))[1]
             while len(spans) > SPANS_MAX:
                 del spans[next(iter(spans))]
         return rows
@@ -287,7 +287,7 @@ class ShownSpans:
         """
         if (agent, session) not in self._spans:
             rows = await self._rows.of(agent, session, SPANS_MAX)
-            self._spans[agent, session] = {span.whole: (span, 0) for span in rows}
+            self._spans[agent, session] = {span.full: (span, 0) for span in rows}
         self._spans.move_to_end((agent, session))
         while len(self._spans) > SESSIONS_MAX:
             self._spans.popitem(last=False)

@@ -250,17 +250,17 @@ class MemoryForgetting(Struct, kw_only=True, eq=False):
 
     async def _finish(self, hashes: Set[bytes], *, is_undoable: bool) -> None:
         stones = Tombstones((await self.tombstones.all()).key, frozenset(hashes))
-        known = (await self.planner.book.whole()).own.memories
+        known = (await self.planner.book.complete()).own.memories
         if not is_undoable:
             # lines deleted before are in copies only; copies that an undo needs stay
             known = {**(await self.planner.copies()).memories, **known}
-        plan = plan_of([memory for memory in known.values() if stones.hold_id(memory.id)])
+        plan = plan_of([memory for memory in known.values() if stones.contains_id(memory.id)])
         # the lines are deleted last: they show what is not dropped yet
         await self.stated.drop(memory.text for memory in plan.memories)
         await self._revoke(plan, is_dry_run=False)
         await self._take_out(plan, keeps_lines=is_undoable)
         # also memories that no line states any longer: rows may still name them
-        named = frozenset(memory for memory in await self.rows.named() if stones.hold_id(memory))
+        named = frozenset(memory for memory in await self.rows.named() if stones.contains_id(memory))
         await self.rows.purge(named, NOTHING)
         unfinished = await self._follow_up(plan)
         await self.usage.drop(named)
@@ -277,7 +277,7 @@ class MemoryForgetting(Struct, kw_only=True, eq=False):
             # follow first: what is being forgotten here, perhaps undoable, is in no note by then
             if why := await self.planner.indexes.follow():
                 raise StoreUnavailable(why)
-            stated = (await self.planner.book.whole()).own.memories
+            stated = (await self.planner.book.complete()).own.memories
             due = [(memory, text) for memory, text in memories.items() if memory in fresh or memory in stated]
             if due:
                 await self.tombstones.begin(due, is_published=False)
@@ -308,7 +308,7 @@ class MemoryForgetting(Struct, kw_only=True, eq=False):
     async def _take_out(self, plan: MemoryForgettingPlan, *, keeps_lines: bool) -> ForgetReport:
         """Remove it from turns, the ledger, pages and, last, the notes."""
         ids = frozenset(memory.id for memory in plan.memories)
-        turns = [turn for words in plan.words for turn in await self.planner.said.cut(words)]
+        turns = [turn for words in plan.words for turn in await self.planner.conversations.cut(words)]
         purged = await self.rows.purge(ids, plan.forgotten)
         made = [
             await _edit(self.planner.journal, path, partial(_without_made, path, plan))
@@ -334,7 +334,7 @@ class MemoryForgetting(Struct, kw_only=True, eq=False):
     async def _cut_from_retelling(self, plan: MemoryForgettingPlan) -> list[NoteChange]:
         """Cut the words from memories that retell them, as memoryd wrote them."""
         forgotten = {memory.id for memory in plan.memories}
-        book = (await self.planner.book.whole()).own
+        book = (await self.planner.book.complete()).own
         retelling = [memory for memory in retelling_memories(book, plan.retold) if memory.id not in forgotten]
         ids = frozenset(memory.id for memory in retelling)
         edit = partial(without_words_of, ids=ids, matchers=plan.retold)
@@ -345,7 +345,7 @@ class MemoryForgetting(Struct, kw_only=True, eq=False):
         """Make the indexes follow and rewrite themselves; return what is left to do."""
         late = await self.planner.indexes.follow()
         await self.rows.drop_pages(frozenset(self.planner.indexes.generated_pages()))
-        book = (await self.planner.book.whole()).own
+        book = (await self.planner.book.complete()).own
         # the book no longer has it from here on
         drop_remembered_texts()
         left = sum(memory.id in book.memories for memory in plan.memories)

@@ -175,7 +175,7 @@ class MemoryForgettingPlan(Struct, frozen=True):
         return Forgotten(
             traces.are_in,
             partial(with_forgotten, self.retold),
-            lambda text: any(words.are_near(text) for words in traces.texts),
+            lambda text: any(words.is_near(text) for words in traces.texts),
         )
 
     @property
@@ -220,7 +220,7 @@ class ForgettingPlanner(Struct, frozen=True, kw_only=True):
     book: MemoryCache
     journal: Journal
     indexes: IndexPlaces
-    said: ConversationSources
+    conversations: ConversationSources
     workspace: Path
     sent_to: Callable[[], Sequence[str]] = lambda: ()
     set_aside: Callable[[], Sequence[Path]] = lambda: ()
@@ -230,7 +230,7 @@ class ForgettingPlanner(Struct, frozen=True, kw_only=True):
         """Return the plan for a name; raises NotFound, StoreError, NotNow."""
         if why := await self.indexes.follow():
             raise StoreUnavailable(f"its lines cannot be located now: {why}", hint="try again in a moment")
-        book = await self.book.whole()
+        book = await self.book.complete()
         try:
             target_ = await self._find_target(book.own, name)
         except ValueError as exc:
@@ -290,7 +290,7 @@ class ForgettingPlanner(Struct, frozen=True, kw_only=True):
         return MemoryForgettingPlan((), words, place=place, lines=lines)
 
     async def _elsewhere(self, plan: MemoryForgettingPlan) -> OtherMentions:
-        retelling = retelling_memories((await self.book.whole()).own, plan.retold)
+        retelling = retelling_memories((await self.book.complete()).own, plan.retold)
         cut = [source.citation for memory in retelling for source in memory.sources]
         deleted = {
             (citation.path, line)
@@ -304,7 +304,7 @@ class ForgettingPlanner(Struct, frozen=True, kw_only=True):
             for row in await self.indexes.chunks_with(words):
                 places = lines_with(row, words)
                 prose |= dict.fromkeys(place for place in places if (place.path, place.start_line) not in deleted)
-            session_turns, conversations = await self.said.find(words)
+            session_turns, conversations = await self.conversations.find(words)
             turns |= dict.fromkeys(session_turns)
             transcripts |= dict.fromkeys(conversations)
         return OtherMentions(tuple(prose), tuple(turns), tuple(transcripts))

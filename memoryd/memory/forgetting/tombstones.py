@@ -91,9 +91,9 @@ class TombstoneStore:
     async def release(self, memory: str, text: str) -> bool:
         """Allow a memory to be remembered again; return whether it was forgotten."""
         stones = await self.all()
-        if not stones.hold(memory, text):
+        if not stones.contains(memory, text):
             return False
-        hashes = stones.of(memory, text)
+        hashes = stones.hashes_of(memory, text)
         if self.machines is not None:
             await self.machines.publish([(memory, text)], self._clock(), is_forgotten=False)
         await self._rows.drop(hashes)
@@ -158,7 +158,7 @@ class TombstoneStore:
 
 def _hashes_of(stones: Tombstones, memories: Iterable[tuple[str, str]]) -> frozenset[bytes]:
     return frozenset(
-        digest for id_, text in memories for digest in (stones.of(id_, text) if text else (stones.name(id_),))
+        digest for id_, text in memories for digest in (stones.hashes_of(id_, text) if text else (stones.id_hash(id_),))
     )
 
 

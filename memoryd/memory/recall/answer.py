@@ -47,7 +47,7 @@ class RecallDraft(Struct, frozen=True, kw_only=True):
 
     book: Book = Book()
     asking: QueryIntent = QueryIntent()
-    found: Found
+    arms_found: Found
     """State of the search arms; it contains no hits."""
     items: Sequence[RecalledItem] = ()
     below: Sequence[RecalledItem] = ()
@@ -86,7 +86,7 @@ def choose_items(
 def _with_snippets(items: Sequence[RecalledItem], draft: RecallDraft) -> list[RecalledItem]:
     """Return the items, passages with their snippet and focus."""
     hits = [item.hit for item in items if isinstance(item, RecalledPassage)]
-    shown = iter(with_snippets(hits, draft.found, has_footer=False))
+    shown = iter(with_snippets(hits, draft.arms_found, has_footer=False))
     return [replace(item, hit=next(shown)) if isinstance(item, RecalledPassage) else item for item in items]
 
 
@@ -169,14 +169,14 @@ def for_groups(recalled: Recalled, withheld: WithheldFromGroups | None, limit: i
         if withheld is None:
             return False
         if isinstance(item, RecalledMemory):
-            return not withheld.keeps(item.memory.text, memory=item.memory.id)
-        return not withheld.keeps(item.hit.snippet.text, path=item.hit.chunk.path)
+            return not withheld.hides(item.memory.text, memory=item.memory.id)
+        return not withheld.hides(item.hit.snippet.text, path=item.hit.chunk.path)
 
     items = tuple(filter(is_allowed, recalled.items))[:limit]
     return replace(
         recalled,
         entities=tuple(
-            page for page in recalled.entities if withheld and not withheld.keeps(page.summary, path=page.path)
+            page for page in recalled.entities if withheld and not withheld.hides(page.summary, path=page.path)
         ),
         items=items,
         left_out=tuple(filter(is_allowed, recalled.left_out)),
@@ -239,7 +239,7 @@ def why_nothing(recalled: Recalled, query: RecallQuery, draft: RecallDraft) -> s
         return f"nothing is recalled: {draft.silence}"
     if recalled.items:
         return _weakness(recalled) or recalled.freshness.hold or None
-    arms = recalled.found.arms.values()
+    arms = recalled.result.arms.values()
     if all(arm.state is not ArmState.OK for arm in arms):
         return "no arm of recall could answer: " + "; ".join(dict.fromkeys(arm.reason for arm in arms))
     if recalled.left_out and recalled.freshness.pending_files:
@@ -249,14 +249,14 @@ def why_nothing(recalled: Recalled, query: RecallQuery, draft: RecallDraft) -> s
     narrowed = _narrowing(query, draft)
     if narrowed and recalled.freshness.files and not recalled.freshness.pending_files:
         return narrowed
-    return why_no_notes(recalled.found, recalled.freshness, query)
+    return why_no_notes(recalled.result, recalled.freshness, query)
 
 
 def _weakness(recalled: Recalled) -> str:
-    floors = recalled.found.floors
+    floors = recalled.result.floors
     if floors is None or recalled.verdict is Verdict.ANSWERABLE:
         return ""
-    return floors.weakness if recalled.verdict is Verdict.WEAK else floors.emptiness
+    return floors.why_weak if recalled.verdict is Verdict.WEAK else floors.why_empty
 
 
 def _narrowing(query: RecallQuery, draft: RecallDraft) -> str:
@@ -300,7 +300,7 @@ class EntityPages(Struct, frozen=True, kw_only=True):
         named = [
             (slug, book.pages[slug]) for slug in sorted(entities) if slug in book.pages and filters.admits_entity(slug)
         ][:MAX_PAGES]
-        if not named or filters.turns_back or not filters.admits_pages:
+        if not named or filters.is_historical or not filters.admits_pages:
             # the past text of a page is unknown
             return ()
         loop = asyncio.get_running_loop()
@@ -313,7 +313,7 @@ class EntityPages(Struct, frozen=True, kw_only=True):
         return tuple(page for page in pages if page.summary)
 
     def _text(self, page: EntityPage) -> str:
-        file = self.files.look(RelativePath(page.path), None, self.files.moment())
+        file = self.files.check(RelativePath(page.path), None, self.files.begin_check())
         if file.presence is not Presence.OTHER:
             return ""
         body = file.data[: len(file.data) - len(PADDING)]
@@ -326,7 +326,7 @@ def _summarize(slug: EntitySlug, page: EntityPage, text: str, book: Book, filter
     for line, cited in _summary_lines(text):
         keys = [key for short in cited if (key := book.of_short(short)) is not None]
         # a line that rests on a memory that the asker may not see would reveal it
-        if len(keys) < len(cited) or not all(filters.standing(book.memories[key]) for key in keys):
+        if len(keys) < len(cited) or not all(filters.visible_sources(book.memories[key]) for key in keys):
             continue
         if len(line) > left:
             break

@@ -109,7 +109,7 @@ class CandidateMemories(Struct, frozen=True, eq=False):
         if len(sources) > 1:
             lead = max(sources, key=lambda source: nearness_of(source, span))
             best = max(sources, key=lambda source: scores.get(source.chunk, -1.0))
-        evidence = self.ranking.judged(best.chunk)
+        evidence = self.ranking.evidence_of(best.chunk)
         lifts = boosts_of(memory, sources, self.asking, self.eligible.book.aliases)
         placed = RankedCandidate(
             base_score=evidence.base_score,
@@ -117,7 +117,7 @@ class CandidateMemories(Struct, frozen=True, eq=False):
             verdict=verdict_of(evidence.verdict or Verdict.WEAK, lifts, self.asking),
             is_noise=evidence.is_noise,
             day=newest_day(sources),
-            relevance=self.relevance(memory) * _weight(memory) * weight_of(lead.standing),
+            relevance=self.relevance(memory) * _weight(memory) * weight_of(lead.status_flags),
         )
         return RecalledMemory(
             memory=memory,
@@ -292,10 +292,10 @@ def read(
     `before` are earlier messages with the entities that they name, the latest at the end. `is_failure`: the text is the
     question made of a failure.
     """
-    entities = descriptions.meant_by(text, named)
+    entities = descriptions.entities_meant_in(text, named)
     if has_pronoun(text) and max(entities.values(), default=0.0) < DESCRIBED:
         # a pronoun refers to the entity of the last message about anyone
-        earlier = (descriptions.meant_by(*entry) for entry in reversed(before))
+        earlier = (descriptions.entities_meant_in(*entry) for entry in reversed(before))
         entities |= dict.fromkeys(next(filter(None, earlier), ()), DESCRIBED)
     names = [slug in descriptions.nouns for slug, sure in entities.items() if sure >= PART_OF_NAME]
     if is_failure:
@@ -304,7 +304,7 @@ def read(
         message = read_message(text, names_entity=False in names, names_noun=True in names)
     spoken = " ".join(message.parts)
     beside = (*words_beside(spoken, WORDS_BESIDE), *relatives_of(spoken, commonness)[:_RELATIVES_MAX])
-    return ReadMessage(message, entities, beside, descriptions.calling(text, entities))
+    return ReadMessage(message, entities, beside, descriptions.words_for(text, entities))
 
 
 class UnaskedFinds(Struct, frozen=True):

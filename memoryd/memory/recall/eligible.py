@@ -112,7 +112,7 @@ class MemoryFacts(Struct, frozen=True):
         known: dict[MemoryId, Memory] = {}
         for key, memory in self.book.memories.items():
             if filters.visibility.admits(memory.scope):
-                sources = tuple(source for source in filters.standing(memory) if is_written(source, until))
+                sources = tuple(source for source in filters.visible_sources(memory) if is_written(source, until))
                 if sources:
                     # the same object if all of its lines remain
                     known[key] = memory if len(sources) == len(memory.sources) else Memory(key, sources)
@@ -296,7 +296,7 @@ async def _versions_for(
     A line in a log of a future day supersedes nothing yet: a clock may have been ahead.
     """
     is_ahead = facts.days.last_written > today
-    is_unfiltered = not (filters.turns_back or hidden.memories or is_ahead)
+    is_unfiltered = not (filters.is_historical or hidden.memories or is_ahead)
     key = (filters.visibility, filters.as_of, filters.known_by, today if is_ahead else None)
     until = today if is_ahead else date.max
     return await known.versions.of(key, lambda: _versions(facts, None if is_unfiltered else filters, until))

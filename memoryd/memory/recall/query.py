@@ -116,7 +116,7 @@ class RecalledMemory(Struct, frozen=True, kw_only=True):
     @property
     def standing(self) -> tuple[Flag, ...]:
         """Flags of the cited document about whether it is still valid."""
-        return self.lead.source.standing
+        return self.lead.source.status_flags
 
     @property
     def citation(self) -> Citation:
@@ -145,7 +145,7 @@ class RecalledPassage(Struct, frozen=True):
     @property
     def standing(self) -> tuple[Flag, ...]:
         """Flags of its document about whether it is still valid."""
-        return self.hit.decay.standing
+        return self.hit.decay.status_flags
 
     @property
     def evidence(self) -> Hit:

@@ -127,7 +127,7 @@ def _check_item(item: RecalledItem, rows: Mapping[int, ChunkRow], checked: Check
 
 def _check_source(source: MemorySource, row: ChunkRow | None, checked: CheckedRows) -> CheckedSource:
     """Return a line with its state: edited if its document exists without it, gone if the document is missing."""
-    now = None if row is None else checked.now(row)
+    now = None if row is None else checked.current(row)
     if row is None or (now is None and row.path in checked.absent):
         return CheckedSource(source, CitedState.GONE)
     if now is None:
@@ -201,13 +201,13 @@ class Recaller(Struct, frozen=True, kw_only=True):
             # a page alone adds nothing to the name in the message
             pages = ()
         freshness = self.disk.freshness()
-        freshness = replace(freshness, pending_files=max(pending, len(result.checked.owed)))
+        freshness = replace(freshness, pending_files=max(pending, len(result.checked.pending)))
         self.index.times.note(RECALL, start)
         recalled = Recalled(
             entities=pages,
             items=tuple(items),
             left_out=tuple(left_out),
-            found=replace(draft.found, arms=with_pending(draft.found.arms, freshness)),
+            result=replace(draft.arms_found, arms=with_pending(draft.arms_found.arms, freshness)),
             freshness=freshness,
             verdict=best_of(items),
             took_ms=(time.monotonic() - start) * 1000,
@@ -251,7 +251,7 @@ class Recaller(Struct, frozen=True, kw_only=True):
             return _nothing(query, _TIMED_OUT)
         except StoreError as exc:
             return _nothing(query, Arm(ArmState.FAILED, str(exc)))
-        query = replace(query, asked=question, exclusions=query.exclusions | hidden)
+        query = replace(query, parsed=question, exclusions=query.exclusions | hidden)
         asking = _intent_of(query, book)
         reading = None
         if query.message:
@@ -265,7 +265,7 @@ class Recaller(Struct, frozen=True, kw_only=True):
             self._candidates(query, recipe, admitted, end), self._other_passages(query, end)
         )
         draft = await self._join(query, eligible, asking, candidates, others, reading)
-        return replace(draft, found=replace(draft.found, arms={**draft.found.arms, BOOK: state}))
+        return replace(draft, arms_found=replace(draft.arms_found, arms={**draft.arms_found.arms, BOOK: state}))
 
     async def _eligible(self, query: RecallQuery, seconds: float) -> tuple[Eligible, CandidateFilter, Arm]:
         """Return what may answer in the current index or, if that takes too long, in the one before; raises StoreError.
@@ -296,7 +296,7 @@ class Recaller(Struct, frozen=True, kw_only=True):
     ) -> RecallDraft:
         now, book, ranking = query.now.timestamp(), eligible.book, candidates.ranking
         # relevance is of today, and says nothing about a past day
-        turns_back = query.memory_filters.turns_back
+        turns_back = query.memory_filters.is_historical
         relevance = (lambda _memory: 1.0) if turns_back else await self.usage.relevance(book, now)
         maker = CandidateMemories(eligible, ranking, asking, relevance)
         implied = reading.newest_about(book, ARM_DEPTH * query.limit) if reading else ()
@@ -318,7 +318,7 @@ class Recaller(Struct, frozen=True, kw_only=True):
         return RecallDraft(
             book=book,
             asking=asking,
-            found=Found(
+            arms_found=Found(
                 hits=(),
                 misses=(),
                 arms=arms,
@@ -341,7 +341,7 @@ class Recaller(Struct, frozen=True, kw_only=True):
         wanted = chunks[: PASSAGES * query.limit]
         try:
             plain = CandidateFilter(without_memories=True)
-            rows = await database.look(lambda reader: reader.rows(reader.admitted(wanted, plain)))
+            rows = await database.read_snapshot(lambda reader: reader.rows(reader.admitted(wanted, plain)))
         except StoreError:
             return []
         matches = [rows[chunk] for chunk in wanted if chunk in rows]
@@ -378,7 +378,7 @@ class Recaller(Struct, frozen=True, kw_only=True):
 
 
 def _nothing(query: RecallQuery, arm: Arm) -> RecallDraft:
-    return RecallDraft(found=Found((), (), dict.fromkeys((LEXICAL, VECTOR, BOOK), arm), query.question.terms))
+    return RecallDraft(arms_found=Found((), (), dict.fromkeys((LEXICAL, VECTOR, BOOK), arm), query.question.terms))
 
 
 def _find_entities(text: str, book: Book, query: RecallQuery) -> list[EntitySlug]:

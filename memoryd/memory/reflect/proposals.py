@@ -84,7 +84,7 @@ class ProposalQueue(Struct, frozen=True):
             await self.withdraw()
         return await self.rows.all(state)
 
-    async def shown(self, name: str) -> Proposal:
+    async def current(self, name: str) -> Proposal:
         """Return the current proposal with this id or id prefix; raises as `get` does."""
         with contextlib.suppress(NotNow):
             await self.withdraw()
@@ -303,7 +303,9 @@ def _retain_changes(ground: ProposalGround, notes: Notes, forgotten: Tombstones)
     texts = {path: notes[path] for path in ground.logs if path in notes and not has_retain(notes[path])}
     names = _EntityNames(ground.book, recurring_names(texts.values()))
     for path, text in sorted(texts.items()):
-        lines = inferred_lines(text, names.of, ground.book.memories, lambda line: forgotten.hold(line.id, line.text))
+        lines = inferred_lines(
+            text, names.of, ground.book.memories, lambda line: forgotten.contains(line.id, line.text)
+        )
         yield retain_change(path, lines, text)
 
 

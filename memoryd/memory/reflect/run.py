@@ -248,7 +248,7 @@ async def opinion_moves(book: Book, opinions: OpinionStore, run: str, labeller: 
         steps_of = by_opinion((*recorded, *steps))
         beliefs = (memory for memory in book.memories.values() if is_belief(memory.kind))
         states = {memory.id: opinion_state_of(memory, steps_of.get(memory.id, ())) for memory in beliefs}
-        return OpinionMoves(steps, states, labels.doubted)
+        return OpinionMoves(steps, states, labels.contradictions)
 
     return await asyncio.to_thread(plan)
 

@@ -85,9 +85,9 @@ class TranscriptConversations:
         self._rests: list[float] = []
         """Seconds until transcripts that have grown a little will have rested long enough."""
 
-    def look(self, read: Mapping[RelativePath, str], *, is_forced: bool) -> SourceListing:
+    def scan(self, read: Mapping[RelativePath, str], *, is_forced: bool) -> SourceListing:
         """List the transcripts, and those to be read on; if forced, all that have changed."""
-        listing = self._folders.look()
+        listing = self._folders.scan()
         # the content of transcripts that were read before was checked then
         withheld = {
             path
@@ -190,7 +190,7 @@ def visible_transcripts(agent: str, folders: TranscriptFolders, withheld: Withhe
     """
     # read before the scan, so that a change during the scan leads to another one
     marks = withheld.version
-    listing = folders.look()
+    listing = folders.scan()
     try:
         # if one file of a name is withheld, all files of that name are hidden
         withheld_twins = {path for path, file in listing.twins if withheld.withholds(path, file)}

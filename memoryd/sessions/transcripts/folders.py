@@ -89,7 +89,7 @@ class AgentTranscripts(Struct, frozen=True):
     files: tuple[TranscriptFile, ...] = ()
     problem: str = ""
     is_excluded: Callable[[str], bool] = lambda _name: False
-    marks: int = 0
+    version: int = 0
     """Version of the withheld conversations; changes with them."""
 
 
@@ -117,7 +117,7 @@ class TranscriptFolders(Struct, eq=False):
     clock: Callable[[], float] = time.monotonic
     _missing: dict[Path, float] = {}
 
-    def look(self) -> FolderListing:
+    def scan(self) -> FolderListing:
         """List the transcripts of all folders."""
         transcripts, skipped = dict[RelativePath, TranscriptFile](), list[SkippedFile]()
         twins, seen = list[tuple[RelativePath, Path]](), list[SeenFolder]()

@@ -105,7 +105,7 @@ class Database(DatabaseFile):
         self._holders = Holders()
         self._holders_version = (0, 0)
 
-    async def look(self, step: Callable[[IndexReader], Returned]) -> Returned:
+    async def read_snapshot(self, step: Callable[[IndexReader], Returned]) -> Returned:
         """Run several reads in one snapshot; if the caller is cancelled, the query is interrupted."""
         # a new cache for each version: a later read may fill it with newer chunks, never with older ones
         version = (self.epoch, self.writes)

@@ -39,7 +39,7 @@ class FileRow(Struct, frozen=True):
 class Indexed(Struct, frozen=True):
     """Result of a commit: number of chunks that were unchanged, added and removed."""
 
-    kept: int
+    unchanged: int
     added: int
     removed: int
 

@@ -63,7 +63,7 @@ def weighed_phrases(terms: Sequence[str], phrases: Sequence[Phrase], dates: Sequ
     distinguish paragraphs; codes already get that. The last word of a phrase is a prefix: `2026-10` matches the days of
     that month.
     """
-    loose = {word for day in dates for word in day.loose}
+    loose = {word for day in dates for word in day.weak_words}
     terms = [term for term in terms if term not in loose]
     weighed = [form for term in terms for form in _term_forms(term) * (2 if is_number(term) else 1)]
     weighed += [f"{_phrase(words).rstrip('*')}*" for words in phrases]
@@ -86,20 +86,20 @@ def _date_phrases(day: WrittenDate) -> list[str]:
     A day in a name has weight three, for itself and the two words left in the query: a diary has as many notes about a
     subject as days, but only one about the day.
     """
-    names, sentences = map(_phrase, day.in_names), map(_phrase, day.in_sentences)
+    names, sentences = map(_phrase, day.file_name_spellings), map(_phrase, day.text_spellings)
     # once in any column, twice more in names
     return [*names, *(_date_in_names(day) * 2 if day.day else []), *sentences]
 
 
 def _date_anywhere(day: WrittenDate) -> str:
     """Return the expression for a date in any notation."""
-    return f"(({' OR '.join(_date_in_names(day))}) OR {any_phrase(day.in_sentences)})"
+    return f"(({' OR '.join(_date_in_names(day))}) OR {any_phrase(day.text_spellings)})"
 
 
 def _date_in_names(day: WrittenDate) -> list[str]:
     """Return the phrases for a date as in names; without a year only in names, because `05:04` in a text is a time."""
     column = "" if day.year else f"{NAMES} : "
-    return [f"{column}{_phrase(words)}" for words in day.in_names]
+    return [f"{column}{_phrase(words)}" for words in day.file_name_spellings]
 
 
 def _term_forms(term: str) -> list[str]:

@@ -155,7 +155,7 @@ class Ledger:
         self._check_writable()
         return await self._use(self._file.erase, step)
 
-    async def hold(self, agent: str, session: str, seq: int, answer: str, at: datetime | None = None) -> bool:
+    async def store_answer(self, agent: str, session: str, seq: int, answer: str, at: datetime | None = None) -> bool:
         """Store an answer for a week, counted from `at` or now; return whether it is stored.
 
         An answer that is too long is refused, never cut; one whose week is over is not stored. Raises Denied if nothing
@@ -190,7 +190,7 @@ class Ledger:
         """Count an answer that is not stored."""
         self._refused += 1
 
-    async def held(self, agent: str, session: str, seq: int) -> str | None:
+    async def pending_answer(self, agent: str, session: str, seq: int) -> str | None:
         """Return the stored answer of a turn, never an expired one."""
         arguments = (agent, session, seq, self._clock())
         answer: str | None = await self.read(

@@ -278,7 +278,7 @@ class ShownSpanRows(WorkspaceRows):
     def put(self, db: apsw.Connection, rows: Iterable[tuple[str, str, SpanPrint, float]], now: float) -> None:
         """Store spans, each with its agent, its session and its time; delete those that are too old or too many."""
         for agent, session, span, at in rows:
-            packed = (span.whole, _pack(span.words), _pack(span.runs), span.is_negated)
+            packed = (span.full, _pack(span.words), _pack(span.runs), span.is_negated)
             db.execute(_PUT_DELIVERED, (self._workspace, agent, session, *packed, at))
         db.execute(
             "DELETE FROM delivered_spans WHERE workspace = ? AND at < ?", (self._workspace, now - RETENTION_SECONDS)

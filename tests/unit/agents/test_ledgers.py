@@ -51,12 +51,12 @@ async def test_read_only_memory_keeps_a_ledger_out_of_workspaces(
     )
     ledgers = Ledgers(agents, executor)
     in_workspace, in_state = (ledgers.of(agent) for agent in agents)
-    assert await in_state.hold("b", "s", 1, "x")
+    assert await in_state.store_answer("b", "s", 1, "x")
     if is_read_only:
         with pytest.raises(Denied):
-            await in_workspace.hold("a", "s", 1, "x")
+            await in_workspace.store_answer("a", "s", 1, "x")
     else:
-        assert await in_workspace.hold("a", "s", 1, "x")
+        assert await in_workspace.store_answer("a", "s", 1, "x")
     await ledgers.close()
     assert (tmp_path / "notes" / ".memory").exists() is not is_read_only
 
@@ -80,13 +80,13 @@ async def test_agent_that_is_the_first_of_its_workspace_now_has_its_former_ledge
     place = {"workspace": str(tmp_path / "notes")}
     apart = {"id": "b", **place, "memorySearch": {"chunking": {"tokens": 200}}}
     _, second = agents_of([{"id": "a", **place}, apart])
-    assert await Ledger(second.ledger_path, executor).hold("b", "s", 1, "x")
+    assert await Ledger(second.ledger_path, executor).store_answer("b", "s", 1, "x")
     (alone,) = agents_of([apart])
     ledgers = Ledgers([alone], executor)
     former = ledgers.before(alone)
     assert former is not None
     assert former.path == second.ledger_path != ledgers.of(alone).path
     assert ledgers.of_workspace(Path(os.path.realpath(alone.workspace))) == [ledgers.of(alone), former]
-    assert await former.held("b", "s", 1) == "x"
+    assert await former.pending_answer("b", "s", 1) == "x"
     assert [name for name, _ in ledgers.loops()] == ["ledger b", "ledger b before"]
     await ledgers.close()

@@ -34,7 +34,7 @@ async def test_conflict_that_is_settled_half_says_what_was_written() -> None:
             raise InvalidRequest("it was edited meanwhile, and stays")
         return SimpleNamespace(id=7, is_written=True)
 
-    journal: Any = SimpleNamespace(check_writable=lambda: None, read=read, change=change, one_at_a_time=asyncio.Lock())
+    journal: Any = SimpleNamespace(check_writable=lambda: None, read=read, change=change, write_lock=asyncio.Lock())
     changes = AgentChanges(journal=journal, usage=UNUSED, index=UNUSED, proposals=UNUSED, tombstones=UNUSED, now=UNUSED)
     copy = RelativePath("memory/plan (conflicted copy 2026-11-03).md")
     with pytest.raises(InvalidRequest, match="stays") as caught:
@@ -69,7 +69,7 @@ async def test_what_was_told_in_a_session_that_cannot_be_read_is_not_shown() -> 
     async def some(*_: object, **__: object) -> list[Any]:
         return [turn(2, session="damaged"), turn(1, session="gone")]
 
-    async def now() -> Book:
+    async def current() -> Book:
         return Book({})
 
     async def find(name: str) -> None:
@@ -77,9 +77,9 @@ async def test_what_was_told_in_a_session_that_cannot_be_read_is_not_shown() -> 
             raise StoreError("it is no JSON")
 
     told: Any = SimpleNamespace(some=some)
-    book: Any = SimpleNamespace(now=now)
+    book: Any = SimpleNamespace(current=current)
     sessions: Any = SimpleNamespace(find=find)
-    reply = await AgentTold("main", told, book, sessions).some(Admitted("main", is_direct=True), 10)
+    reply = await AgentTold("main", told, book, sessions).listing(Admitted("main", is_direct=True), 10)
     assert [one["session"] for one in reply["turns"]] == ["gone"]
 
 

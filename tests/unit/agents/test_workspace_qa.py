@@ -42,12 +42,12 @@ def test_file_is_named_to_those_who_may_know_whose_it_is(tmp_path: Path) -> None
     qa = workspace_qas(agents_of({"id": "a", "workspace": str(tmp_path)}, {"id": "b", "workspace": str(tmp_path)}))["a"]
     qa.store.sessions.open()
     (tmp_path / "memory/sessions/own.json").write_text("[")
-    qa.store.sessions.look()
+    qa.store.sessions.scan()
     own, others = qa.problems("a")
     assert own.partition(":")[0] == "memory/sessions/own.json"
     assert others.startswith("1 file of")
     assert qa.problems("b") == [others]
     assert len(qa.problems("b", names_all=True)) == 1
     (tmp_path / "memory/sessions/odd.json").write_text("[")
-    qa.store.sessions.look()
+    qa.store.sessions.scan()
     assert [one[:7] for one in qa.problems("b")] == ["2 files"]

@@ -19,13 +19,13 @@ def test_every_check_is_shown_once() -> None:
             import_module(f"memoryd.{file.removesuffix('.py').replace('/', '.')}")
     assert sorted(check.id for check in REGISTERED) == sorted(IDS)
     assert len(set(IDS)) == len(IDS)
-    assert [check.id for check in REGISTERED if not (check.title and check.looks_at and check.advice)] == []
+    assert [check.id for check in REGISTERED if not (check.title and check.subject and check.advice)] == []
 
 
 def test_sections_are_those_of_the_checks() -> None:
     assert list(dict.fromkeys(check.section for check in checks())) == list(SECTIONS)
     for check in checks():
-        assert check.look.__module__ == f"memoryd.cli.checks.{SECTIONS[check.section]}"
+        assert check.run.__module__ == f"memoryd.cli.checks.{SECTIONS[check.section]}"
     assert [check.section for check in checks(["hooks", "disk"])] == ["disk", "hooks", "hooks"]
     (choice,) = (one.type for one in doctor_command.params if one.name == "sections")
     assert isinstance(choice, click.Choice)

@@ -7,7 +7,7 @@ from memoryd.retry import Breaker, BreakerRule, Circuit
 def _after_failures(count: int, *, every: float = 0.0, rule: BreakerRule | None = None) -> Breaker:
     breaker = Breaker(rule=rule or BreakerRule())
     for number in range(count):
-        breaker = breaker.failed(number * every, 0.0)
+        breaker = breaker.note_failure(number * every, 0.0)
     return breaker
 
 
@@ -29,8 +29,8 @@ def test_delay_stops_at_the_longest() -> None:
 
 
 def test_jitter_adds_up_to_a_quarter_and_never_shortens() -> None:
-    assert Breaker().failed(0.0, 0.0).wait(0.0) == 1.0
-    assert 1.2 < Breaker().failed(0.0, 0.999).wait(0.0) < 1.25
+    assert Breaker().note_failure(0.0, 0.0).wait(0.0) == 1.0
+    assert 1.2 < Breaker().note_failure(0.0, 0.999).wait(0.0) < 1.25
 
 
 def test_fifth_failure_within_the_window_opens() -> None:
@@ -48,24 +48,24 @@ def test_open_circuit_lets_exactly_one_probe_through() -> None:
     opened = _after_failures(5)
     assert opened.wait(59.9) > 0
     assert opened.wait(60.0) == 0
-    probing = opened.tried(60.0)
+    probing = opened.note_try(60.0)
     assert probing.circuit is Circuit.HALF_OPEN
     assert probing.wait(60.1) > 0
 
 
 def test_successful_probe_closes_and_forgets() -> None:
-    closed = _after_failures(5).tried(60.0).succeeded()
+    closed = _after_failures(5).note_try(60.0).note_success()
     assert closed == Breaker()
 
 
 def test_failed_probe_opens_again_for_the_longest_delay() -> None:
-    again = _after_failures(5).tried(200.0).failed(201.0, 0.0)
+    again = _after_failures(5).note_try(200.0).note_failure(201.0, 0.0)
     assert again.circuit is Circuit.OPEN
     assert again.wait(201.0) == 60.0
 
 
 def test_lost_probe_does_not_block_for_ever() -> None:
-    probing = _after_failures(5).tried(60.0)
+    probing = _after_failures(5).note_try(60.0)
     assert probing.wait(120.0) == 0
 
 
@@ -73,13 +73,13 @@ def test_success_resets_the_delay_but_keeps_the_count_of_the_window() -> None:
     flapping = Breaker()
     for second in range(5):
         assert flapping.circuit is Circuit.CLOSED
-        flapping = flapping.succeeded().failed(float(second), 0.0)
+        flapping = flapping.note_success().note_failure(float(second), 0.0)
     assert flapping.circuit is Circuit.OPEN
 
 
 def test_trying_while_closed_changes_nothing() -> None:
     breaker = _after_failures(1)
-    assert breaker.tried(5.0) is breaker
+    assert breaker.note_try(5.0) is breaker
 
 
 @given(
@@ -90,8 +90,8 @@ def test_every_history_is_bounded(steps: list[tuple[float, float, bool]]) -> Non
     for pause, chance, is_failure in steps:
         now += pause
         if breaker.wait(now) == 0:
-            breaker = breaker.tried(now)
-        breaker = breaker.failed(now, chance) if is_failure else breaker.succeeded()
+            breaker = breaker.note_try(now)
+        breaker = breaker.note_failure(now, chance) if is_failure else breaker.note_success()
         assert 0.0 <= breaker.wait(now) <= 75.0
         assert len(breaker.failures) <= 5
         assert is_failure == (breaker.wait(now) >= 1.0 - 1e-9)  # adding to `now` rounds

@@ -25,6 +25,6 @@ def test_a_bucket_counts_what_took_so_long_at_most(seconds: list[float]) -> None
 @given(SECONDS, SECONDS)
 def test_joined_they_are_as_if_one_had_counted_all(some: list[float], others: list[float]) -> None:
     joined = of(some)
-    joined.join(of(others))
+    joined.add_all(of(others))
     assert joined.counts == of(some + others).counts
     assert abs(joined.total - sum(some) - sum(others)) < 1e-6

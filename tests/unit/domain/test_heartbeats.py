@@ -10,7 +10,7 @@ def part(limit: float = 10.0) -> LivingPart:
 
 
 def states(stethoscope: Stethoscope, one: LivingPart, seconds: float) -> HeartState:
-    (heard,) = stethoscope.listen([one], seconds)
+    (heard,) = stethoscope.check([one], seconds)
     return heard.state
 
 
@@ -58,9 +58,9 @@ def test_work_that_fails_is_over() -> None:
 def test_silence_is_told_and_begins_anew_with_another_part() -> None:
     one, stethoscope = part(), Stethoscope()
     one.pulse.begin()
-    stethoscope.listen([one], 0)
-    (heard,) = stethoscope.listen([one], 4)
+    stethoscope.check([one], 0)
+    (heard,) = stethoscope.check([one], 4)
     assert (heard.name, heard.silent_seconds, heard.limit_seconds) == ("writer", 4, 10)
-    stethoscope.listen([], 100)
-    (heard,) = stethoscope.listen([one], 4)
+    stethoscope.check([], 100)
+    (heard,) = stethoscope.check([one], 4)
     assert heard.silent_seconds == 0

@@ -21,29 +21,29 @@ def again_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 async def test_model_is_asked_once_for_all_processes(tmp_path: Path) -> None:
     embedder = FakeEmbedder()
-    await UnrelatedTexts(tmp_path).learn(embedder)
+    await UnrelatedTexts(tmp_path).measure(embedder)
     known = UnrelatedTexts(tmp_path)
-    await known.learn(embedder)
-    await known.learn(embedder)
+    await known.measure(embedder)
+    await known.measure(embedder)
     assert embedder.embedded == [*SPACED, *UNSPACED]
-    rows = known.of(embedder, "Who keeps the bees?")
+    rows = known.for_question(embedder, "Who keeps the bees?")
     assert rows is not None
     assert np.allclose(rows.vectors, [vector_of(text) for text in SPACED], atol=1e-3)
 
 
 async def test_strangers_are_of_the_script_of_the_question(tmp_path: Path) -> None:
     known, embedder = UnrelatedTexts(tmp_path), FakeEmbedder()
-    await known.learn(embedder)
-    rows = known.of(embedder, "Mandy 人在哪个国家？")
+    await known.measure(embedder)
+    rows = known.for_question(embedder, "Mandy 人在哪个国家？")
     assert rows is not None
     assert np.allclose(rows.vectors, [vector_of(text) for text in UNSPACED], atol=1e-3)
 
 
 async def test_models_are_told_apart(tmp_path: Path) -> None:
     known, first, second = UnrelatedTexts(tmp_path), FakeEmbedder(name="first"), FakeEmbedder(name="second")
-    await known.learn(first)
-    assert known.of(second, "Who?") is None
-    await known.learn(second)
+    await known.measure(first)
+    assert known.for_question(second, "Who?") is None
+    await known.measure(second)
     assert first.embedded == second.embedded
     assert len(list(tmp_path.iterdir())) == 2
 
@@ -51,7 +51,7 @@ async def test_models_are_told_apart(tmp_path: Path) -> None:
 @pytest.mark.parametrize("damage", ["empty", "cut", "flipped", "another model's", "grown", "a pipe", "a folder"])
 async def test_what_is_no_good_is_measured_again(tmp_path: Path, damage: str) -> None:
     embedder, other = FakeEmbedder(), FakeEmbedder(name="other")
-    await UnrelatedTexts(tmp_path).learn(embedder)
+    await UnrelatedTexts(tmp_path).measure(embedder)
     path = tmp_path / embedder.identity.fingerprint
     data = path.read_bytes()
     match damage:
@@ -62,7 +62,7 @@ async def test_what_is_no_good_is_measured_again(tmp_path: Path, damage: str) ->
         case "flipped":
             path.write_bytes(data[:-1] + bytes([data[-1] ^ 1]))
         case "another model's":
-            await UnrelatedTexts(tmp_path).learn(other)
+            await UnrelatedTexts(tmp_path).measure(other)
             path.write_bytes((tmp_path / other.identity.fingerprint).read_bytes())
         case "grown":
             path.write_bytes(data + b"\0")
@@ -74,16 +74,16 @@ async def test_what_is_no_good_is_measured_again(tmp_path: Path, damage: str) ->
             path.unlink()
             path.mkdir()
     known, asked = UnrelatedTexts(tmp_path), FakeEmbedder()
-    await known.learn(asked)
+    await known.measure(asked)
     assert len(asked.embedded) == len(SPACED) + len(UNSPACED)
-    assert known.of(asked, "Who?") is not None
+    assert known.for_question(asked, "Who?") is not None
 
 
 async def test_other_texts_are_measured_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     embedder = FakeEmbedder()
-    await UnrelatedTexts(tmp_path).learn(embedder)
+    await UnrelatedTexts(tmp_path).measure(embedder)
     monkeypatch.setattr(calibration, "_TEXTS", (*SPACED[:-1], "Another note.", *UNSPACED))
-    await UnrelatedTexts(tmp_path).learn(embedder)
+    await UnrelatedTexts(tmp_path).measure(embedder)
     assert embedder.embedded.count("Another note.") == 1
 
 
@@ -92,21 +92,21 @@ async def test_other_texts_are_measured_again(tmp_path: Path, monkeypatch: pytes
 )
 async def test_model_that_gives_none_is_asked_again_later(tmp_path: Path, embedder: FakeEmbedder) -> None:
     known = UnrelatedTexts(tmp_path)
-    await known.learn(embedder)
-    assert known.of(embedder, "Who?") is None
+    await known.measure(embedder)
+    assert known.for_question(embedder, "Who?") is None
     embedder.is_down, embedder.unfit = False, frozenset()
-    await known.learn(embedder)
-    assert known.of(embedder, "Who?") is not None
+    await known.measure(embedder)
+    assert known.for_question(embedder, "Who?") is not None
 
 
 async def test_model_that_refuses_a_plain_sentence_owes_nothing(tmp_path: Path) -> None:
     known, refusing = UnrelatedTexts(tmp_path), FakeEmbedder(unfit=frozenset({"plum"}))
     down = FakeEmbedder(name="down", is_down=True)
     for embedder in (refusing, down):
-        assert known.is_owed(embedder)
-        await known.learn(embedder)
-    assert known.is_owed(down)
-    assert not known.is_owed(refusing)
+        assert known.is_unmeasured(embedder)
+        await known.measure(embedder)
+    assert known.is_unmeasured(down)
+    assert not known.is_unmeasured(refusing)
 
 
 async def test_who_comes_second_does_not_wait(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -114,20 +114,20 @@ async def test_who_comes_second_does_not_wait(tmp_path: Path, monkeypatch: pytes
     known, embedder = UnrelatedTexts(tmp_path), FakeEmbedder()
     embedder.goes_on.clear()
     async with asyncio.TaskGroup() as group:
-        group.create_task(known.learn(embedder))
+        group.create_task(known.measure(embedder))
         await eventually_async(lambda: embedder.batches)
-        await known.learn(embedder)
+        await known.measure(embedder)
         assert len(embedder.batches) == 1
         embedder.goes_on.set()
-    assert known.of(embedder, "Who?") is not None
+    assert known.for_question(embedder, "Who?") is not None
 
 
 async def test_question_has_what_is_missing_learned(tmp_path: Path) -> None:
     known, embedder = UnrelatedTexts(tmp_path), FakeEmbedder()
     loop = asyncio.create_task(known.run())
     try:
-        assert known.of(embedder, "Who?") is None
-        await eventually_async(lambda: known.of(embedder, "Who?") is not None)
+        assert known.for_question(embedder, "Who?") is None
+        await eventually_async(lambda: known.for_question(embedder, "Who?") is not None)
     finally:
         loop.cancel()
     assert len(embedder.embedded) == len(SPACED) + len(UNSPACED)
@@ -136,8 +136,8 @@ async def test_question_has_what_is_missing_learned(tmp_path: Path) -> None:
 async def test_folder_that_cannot_be_written_costs_no_strangers(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
     known, embedder = UnrelatedTexts(tmp_path / "file" / "below"), FakeEmbedder()
-    await known.learn(embedder)
-    assert known.of(embedder, "Who?") is not None
+    await known.measure(embedder)
+    assert known.for_question(embedder, "Who?") is not None
 
 
 class PassagesOnly(FakeEmbedder):

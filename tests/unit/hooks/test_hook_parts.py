@@ -97,7 +97,9 @@ def test_prompt_waits_no_longer_than_the_second_that_is_promised() -> None:
 
 def test_names_are_those_of_the_daemon() -> None:
     assert (hook_run._API, hook_run._SOCKET) == (API, SOCKET_NAME)
-    assert all(host.waits / 2 >= SECONDS for host in HOSTS.values()), "no host waits for less than twice as long"
+    assert all(host.timeout_seconds / 2 >= SECONDS for host in HOSTS.values()), (
+        "no host waits for less than twice as long"
+    )
 
 
 _VALUES = st.recursive(

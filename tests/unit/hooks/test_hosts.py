@@ -32,7 +32,9 @@ def table_row(host: Host) -> str:
     """Return the row of a host in the page."""
     files = f"`~/{host.folder}/{host.settings}`" + (f", `DIR/{host.project}`" if host.project else "")
     told, kept = (
-        " · ".join(moment.replace("_", " ") for moment in host.events.values() if (moment in host.tells) is is_told)
+        " · ".join(
+            moment.replace("_", " ") for moment in host.events.values() if (moment in host.read_moments) is is_told
+        )
         for is_told in (True, False)
     )
     return f"| [{host.title}]({host.source}) | `{host.name}` | {files} | {told} | {kept} | {' '.join(host.cannot)} |"

@@ -96,7 +96,7 @@ def test_files_that_events_named_are_enough_only_for_questions_that_heard_them(t
     triggers.demand()
     assert not triggers.take().is_partial
     triggers.ask(is_watched=True)
-    triggers.hear(ANYTHING)
+    triggers.take_events(ANYTHING)
     assert not triggers.take().is_partial
 
 
@@ -114,7 +114,7 @@ async def test_look_at_some_files_leaves_the_debounce_to_run(triggers: ScanTrigg
 
 
 def test_what_could_not_be_looked_at_is_told_still(triggers: ScanTriggers) -> None:
-    triggers.hear(ANYTHING)
+    triggers.take_events(ANYTHING)
     taken = triggers.take()
     triggers.unseen.begin()
     assert triggers.unseen.changes == ANY_CHANGE

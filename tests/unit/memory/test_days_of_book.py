@@ -31,7 +31,7 @@ def lines(draw: st.DrawFn) -> MemorySource:
 def test_memories_of_days_are_those_that_a_look_at_each_gives(found: list[MemorySource], span: DaySpan) -> None:
     book = book_of(found)
     met = list(MemoryDays().of(book).meeting(span))
-    expected = {key for key, one in book.memories.items() if any(span_of(s).meets(span) for s in one.sources)}
+    expected = {key for key, one in book.memories.items() if any(span_of(s).overlaps(span) for s in one.sources)}
     assert len(met) == len(expected)
     assert {memory.id for memory in met} == expected
     inside = [max(nearness_of(source, span) for source in memory.sources) is Nearness.INSIDE for memory in met]

@@ -37,7 +37,7 @@ def test_what_an_answer_lacks_is_told_and_nothing_else() -> None:
         "vector": Arm(ArmState.PARTIAL, "1 passage has no vector yet"),
         "memories": Arm(ArmState.OK),
     }
-    found = Recalled(found=Found((), (), arms, ()))
+    found = Recalled(result=Found((), (), arms, ()))
     unread = Recalled(freshness=Freshness(pending_files=2))
 
     assert (found.lacks, found.is_complete) == (["vector: 1 passage has no vector yet"], False)

@@ -173,7 +173,7 @@ class StandInRecall:
         self._book = book
         self._counted = counted
 
-    async def now(self) -> Book:
+    async def current(self) -> Book:
         return self._book
 
     def touch(self, _outcome: Recalled, *, at: float, session: str, message: str) -> None:

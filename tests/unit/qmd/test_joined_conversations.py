@@ -24,8 +24,8 @@ def hit(name: str, score: float, *terms: str, bm25: float | None = None) -> Hit:
 class Engine:
     """An engine that finds the same always, or fails."""
 
-    def __init__(self, *hits: Hit, fails: bool = False, is_wanted: bool = True) -> None:
-        self.hits, self.fails, self.is_wanted, self.asked = hits, fails, is_wanted, 0
+    def __init__(self, *hits: Hit, fails: bool = False, has_collection: bool = True) -> None:
+        self.hits, self.fails, self.has_collection, self.asked = hits, fails, has_collection, 0
 
     async def search(self, query: Query) -> Found:
         self.asked += 1
@@ -51,7 +51,7 @@ def test_conversation_that_the_index_tells_is_not_told_again() -> None:
 def test_qmd_that_is_out_costs_its_part_and_one_that_is_not_wanted_is_not_asked() -> None:
     index = Engine(hit("a", 0.9, "heron", bm25=9.0))
     assert told(index, Engine(hit("c", 1.0, "heron"), fails=True)) == ["a"]
-    idle = Engine(hit("c", 1.0, "heron"), is_wanted=False)
+    idle = Engine(hit("c", 1.0, "heron"), has_collection=False)
     assert told(index, idle) == ["a"]
     assert not idle.asked
     assert told(None, Engine(hit("c", 1.0, "heron"))) == ["c"]

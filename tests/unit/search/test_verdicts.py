@@ -52,9 +52,9 @@ def test_few_words_are_weak_where_nothing_is_known_of_the_meaning() -> None:
 
 
 def test_word_that_all_of_a_few_notes_hold_tells_something_still() -> None:
-    assert idf(3, {"boiler": 3}).tells({"boiler"})
-    assert not idf(300, {"boiler": 300}).tells({"boiler"})
-    assert not idf(3, {"boiler": 3}).tells(())
+    assert idf(3, {"boiler": 3}).has_share({"boiler"})
+    assert not idf(300, {"boiler": 300}).has_share({"boiler"})
+    assert not idf(3, {"boiler": 3}).has_share(())
 
 
 def test_answer_is_worth_what_its_best_hit_is() -> None:
@@ -74,26 +74,26 @@ def test_where_nobody_judges_a_word_in_the_first_hits_answers() -> None:
 def test_reason_fits_the_verdict() -> None:
     weak, none = replace(HIT, verdict=Verdict.WEAK), replace(HIT, verdict=Verdict.NONE)
     assert why_no_better([none, replace(HIT, verdict=Verdict.ANSWERABLE)], FLOORS) == ""
-    assert why_no_better([none, weak], FLOORS) == FLOORS.weakness
-    assert why_no_better([none], FLOORS) == FLOORS.emptiness
-    assert "2.0 deviations above the mean" in FLOORS.emptiness
+    assert why_no_better([none, weak], FLOORS) == FLOORS.why_weak
+    assert why_no_better([none], FLOORS) == FLOORS.why_empty
+    assert "2.0 deviations above the mean" in FLOORS.why_empty
     assert "none of the first 3 hits" in why_no_better([weak], None)
     assert why_no_better([none], None)
     assert why_no_better([], FLOORS) == ""
 
 
 def test_reason_tells_a_few_words_from_none() -> None:
-    few = FLOORS.nothing_in(("oak",), 0.1)
+    few = FLOORS.why_none(("oak",), 0.1)
     assert few.startswith("it holds only ")
     assert few.endswith(
         "(telling from 30% on), and its meaning is within the noise: 1.0 deviations above the mean, "
         "where the best of unrelated notes reaches 3.0"
     )
     for words in ((), ("day",)):
-        assert FLOORS.nothing_in(words, None) == "it holds no telling word of the question"
-    assert FLOORS.emptiness.startswith("the best hit holds only 20% of what the question's words weigh")
-    assert replace(FLOORS, share=0.0).emptiness.startswith("no hit holds a telling word of the question")
+        assert FLOORS.why_none(words, None) == "it holds no telling word of the question"
+    assert FLOORS.why_empty.startswith("the best hit holds only 20% of what the question's words weigh")
+    assert replace(FLOORS, share=0.0).why_empty.startswith("no hit holds a telling word of the question")
     # no word of this question tells anything, and so all of them are all of it
     usual = replace(FLOORS, idf=idf(100, {"day": 90}), share=1.0)
-    assert "no telling word" in usual.nothing_in(("day",), None)
-    assert "no hit holds a telling word" in usual.emptiness
+    assert "no telling word" in usual.why_none(("day",), None)
+    assert "no hit holds a telling word" in usual.why_empty

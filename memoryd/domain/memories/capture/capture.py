@@ -192,22 +192,22 @@ class CapturedItem(Struct, frozen=True):
 class CaptureVerdict(Struct, frozen=True):
     """Captured (`kept`) and dropped items of a message."""
 
-    kept: tuple[CapturedItem, ...] = ()
+    items: tuple[CapturedItem, ...] = ()
     dropped: tuple[DroppedItem, ...] = ()
     gate: str = ""
     """The marker in the message for which it was examined; empty if it was not examined."""
     decided_by: str = "rules"
     """`rules`, or the identity of the text model that decided."""
 
-    def bounded(self) -> "CaptureVerdict":
+    def limit(self) -> "CaptureVerdict":
         """Return the verdict with at most `ITEMS_MAX` distinct memories; identifiers come first."""
         unique: dict[str, CapturedItem] = {}
-        for item in self.kept:
+        for item in self.items:
             unique.setdefault(item.text, item)
         ordered = sorted(unique.values(), key=lambda item: item.kind is not Kind.ENTITY)
         why = SkipReason.TOO_MANY.format(ITEMS_MAX)
         surplus = [DroppedItem(item.text, why, item.form) for item in ordered[ITEMS_MAX:]]
-        return replace(self, kept=tuple(ordered[:ITEMS_MAX]), dropped=(*self.dropped, *surplus))
+        return replace(self, items=tuple(ordered[:ITEMS_MAX]), dropped=(*self.dropped, *surplus))
 
     def from_agent(self) -> "CaptureVerdict":
         """Return the verdict for a text worded by an agent: unpinned, and with default importance."""
@@ -218,20 +218,20 @@ class CaptureVerdict(Struct, frozen=True):
                 importance=None,
                 provenance=Provenance.AGENT if item.provenance is Provenance.USER else item.provenance,
             )
-            for item in self.kept
+            for item in self.items
         )
-        return replace(self, kept=kept)
+        return replace(self, items=kept)
 
     def without(self, items: Sequence[DroppedItem]) -> "CaptureVerdict":
         """Return the verdict with kept items moved to the dropped ones, by their texts."""
         texts = {item.text for item in items}
-        kept = tuple(item for item in self.kept if item.text not in texts)
-        return replace(self, kept=kept, dropped=(*self.dropped, *items))
+        kept = tuple(item for item in self.items if item.text not in texts)
+        return replace(self, items=kept, dropped=(*self.dropped, *items))
 
 
 def with_model(rules: CaptureVerdict, items: Sequence[CapturedItem | DroppedItem], model: str) -> CaptureVerdict:
     """Return a verdict with the items of the rules and of a model; an identifier kept by the rules is not repeated."""
-    known = " ".join(item.text for item in rules.kept)
+    known = " ".join(item.text for item in rules.items)
     kept = [
         item
         for item in items
@@ -239,7 +239,7 @@ def with_model(rules: CaptureVerdict, items: Sequence[CapturedItem | DroppedItem
     ]
     dropped = [item for item in rules.dropped if item.form]
     dropped += [item for item in items if isinstance(item, DroppedItem)]
-    return CaptureVerdict((*rules.kept, *kept), tuple(dropped), rules.gate, model)
+    return CaptureVerdict((*rules.items, *kept), tuple(dropped), rules.gate, model)
 
 
 FAILURE_CHARS = 500
@@ -272,7 +272,7 @@ def captured(text: str, *, answer_before: str = "", is_direct: bool = True, iden
     items = items or [DroppedItem(text[:SHOWN_CHARS], SkipReason.NO_FORM)]
     kept = [item if is_direct else replace(item, is_pinned=False) for item in items if isinstance(item, CapturedItem)]
     dropped = [item for item in items if isinstance(item, DroppedItem)]
-    return CaptureVerdict(tuple(kept), tuple(dropped), marker).bounded()
+    return CaptureVerdict(tuple(kept), tuple(dropped), marker).limit()
 
 
 def distillable(text: str) -> list[str]:

@@ -72,7 +72,7 @@ SpanHash = Callable[[str], bytes]
 class SpanPrint(Struct, frozen=True):
     """Hashes of a span: of the complete text, of its words and of its runs; and whether it is negated."""
 
-    whole: bytes
+    full: bytes
     words: frozenset[bytes]
     runs: frozenset[bytes]
     is_negated: bool
@@ -95,7 +95,7 @@ def span_print(text: str, hashed: SpanHash) -> SpanPrint | None:
     significant = _significant(units)
     runs = (" ".join(significant[at : at + RUN]) for at in range(len(significant) - RUN + 1))
     return SpanPrint(
-        whole=hashed(" ".join(units)),
+        full=hashed(" ".join(units)),
         words=frozenset(map(hashed, units)),
         runs=frozenset(map(hashed, runs)),
         is_negated=statement_of(text[:CHARS_MAX]).is_negated,
@@ -116,7 +116,7 @@ def _is_echo_of_span(text: str, delivered: Iterable[SpanPrint], hashed: SpanHash
     prints = list(filter(None, (span_print(text, hashed), span_print(bare, hashed))))
     is_long = len(_significant(_units(bare))) >= MIN_WORDS
     return any(
-        own.whole == span.whole
+        own.full == span.full
         or (is_long and own.is_negated == span.is_negated and bool(own.runs) and own.runs <= span.runs)
         for span in delivered
         for own in prints

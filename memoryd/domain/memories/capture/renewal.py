@@ -64,7 +64,7 @@ def with_revisions(
         else:
             verdict = _without(verdict, DroppedItem(revision.text, SkipReason.NOTHING_REVISED, revision.form))
     is_unreal = any(isinstance(item, DroppedItem) and item.reason == SkipReason.UNREAL for item in revisions)
-    if verdict.kept or out_of_place or is_unreal or not (may_supersede and may_outdate(text)):
+    if verdict.items or out_of_place or is_unreal or not (may_supersede and may_outdate(text)):
         return verdict
     message = " ".join(text.split())
     target = find_outdated(message, book, scope=scope, day=day, answer_before=answer_before)
@@ -93,14 +93,14 @@ def may_outdate(text: str) -> bool:
 
 def with_older(verdict: CaptureVerdict, book: Book, day: date, scope: str) -> CaptureVerdict:
     """Return the verdict with the memories that each item will supersede once it is written."""
-    lines = with_succession(book, [item.line(scope) for item in verdict.kept], day)
+    lines = with_succession(book, [item.line(scope) for item in verdict.items], day)
     supersedes = {line.text: line.attributes.supersedes for line in lines}
     kept = []
-    for item in verdict.kept:
+    for item in verdict.items:
         item = replace(item, supersedes=supersedes.get(item.text, item.supersedes))
         known = filter(None, map(book.of_short, item.supersedes))
         kept.append(replace(item, note=item.note or _note("supersedes", [book.memories[key] for key in known])))
-    return replace(verdict, kept=tuple(kept))
+    return replace(verdict, items=tuple(kept))
 
 
 def _why_out_of_place(text: str, revisions: Sequence[Revision | DroppedItem]) -> str:
@@ -114,7 +114,7 @@ def _why_out_of_place(text: str, revisions: Sequence[Revision | DroppedItem]) ->
 
 def _without(verdict: CaptureVerdict, item: DroppedItem) -> CaptureVerdict:
     dropped = [other for other in verdict.dropped if other.reason != SkipReason.NO_FORM]
-    texts = [other.text for other in verdict.kept] + [other.text for other in dropped]
+    texts = [other.text for other in verdict.items] + [other.text for other in dropped]
     if any(text in item.text or item.text in text for text in texts):
         # the verdict already has the sentence by its own form
         return verdict
@@ -123,24 +123,24 @@ def _without(verdict: CaptureVerdict, item: DroppedItem) -> CaptureVerdict:
 
 def _with_target(verdict: CaptureVerdict, revision: Revision, target: Target, *, may_supersede: bool) -> CaptureVerdict:
     item, text = _item(revision.text, revision.form, target, may_supersede=may_supersede), revision.text
-    same = [other for other in verdict.kept if other.text in text or text in other.text]
+    same = [other for other in verdict.items if other.text in text or text in other.text]
     if pinned := [other for other in same if other.is_pinned]:
         # a pinned statement keeps its own words
         item = replace(pinned[0], supersedes=item.supersedes, contradicts=item.contradicts, note=item.note)
-    kept = [other for other in verdict.kept if other not in same]
-    return _with_item(replace(verdict, kept=tuple(kept)), item, text)
+    kept = [other for other in verdict.items if other not in same]
+    return _with_item(replace(verdict, items=tuple(kept)), item, text)
 
 
 def _with_plain(verdict: CaptureVerdict, revision: Revision) -> CaptureVerdict:
     """Return a verdict with a change whose old value is in no memory."""
-    if any(item.text in revision.text or revision.text in item.text for item in verdict.kept):
+    if any(item.text in revision.text or revision.text in item.text for item in verdict.items):
         return verdict
     return _with_item(verdict, CapturedItem(Kind.WORLD, revision.text, revision.form), revision.text)
 
 
 def _with_item(verdict: CaptureVerdict, item: CapturedItem, text: str) -> CaptureVerdict:
     dropped = [other for other in verdict.dropped if other.text not in text and other.reason != SkipReason.NO_FORM]
-    return replace(verdict, kept=(*verdict.kept, item), dropped=tuple(dropped), gate=verdict.gate or item.form)
+    return replace(verdict, items=(*verdict.items, item), dropped=tuple(dropped), gate=verdict.gate or item.form)
 
 
 def _item(text: str, form: str, target: Target, *, may_supersede: bool) -> CapturedItem:

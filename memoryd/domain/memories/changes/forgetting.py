@@ -56,7 +56,7 @@ def target(book: Book, name: str) -> ForgetTarget:
 def _by_id(book: Book, query: str) -> tuple[Memory, ...]:
     """Return the memories named by something that reads as an id, but may be a word: `cafe`, `2026`, a code."""
     try:
-        named = book.found(query)
+        named = book.find(query)
     except ValueError:
         if not saying(book, query):
             raise
@@ -120,7 +120,7 @@ def _by_citation(book: Book, citation: Citation) -> ForgetTarget:
         raise ValueError(f"{citation.path} is a whole note: give lines of it, or delete the file")
     if citation.mark:
         # the lines may have changed since, the mark has not
-        return ForgetTarget((book.found(citation.mark),))
+        return ForgetTarget((book.find(citation.mark),))
     first, last = citation.start_line, citation.end_line or citation.start_line
     on_lines = book.sources_on(citation.path, first, last)
     memories = {memory.id: memory for memory, _ in on_lines}
@@ -263,7 +263,7 @@ def without_words(text: str, matchers: Collection[TextMatcher]) -> str | None:
 
 def retelling_memories(book: Book, matchers: Collection[TextMatcher]) -> list[Memory]:
     """Return the memories that contain the words and only restate other memories."""
-    return [memory for memory in book.retelling if any(matcher.occurs_in(memory.text) for matcher in matchers)]
+    return [memory for memory in book.restating if any(matcher.occurs_in(memory.text) for matcher in matchers)]
 
 
 def without_words_of(

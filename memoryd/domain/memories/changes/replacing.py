@@ -90,13 +90,13 @@ class MemoryReplacement(Struct, frozen=True):
     new: MemoryId
     line: RetainedLine
     is_in_place: bool = False
-    said_in: tuple[str, ...] = ()
+    stated_in: tuple[str, ...] = ()
     changes: Mapping[MemoryId, AttributeChange] = {}
 
     @property
-    def is_said(self) -> bool:
+    def is_stated(self) -> bool:
         """Whether no new line is needed."""
-        return bool(self.said_in)
+        return bool(self.stated_in)
 
     def of(self, line: RetainedLine) -> RetainedLine:
         """Return a line of any note with the changes applied."""
@@ -187,7 +187,7 @@ def _in_place(book: Book, old: Memory, statement: RetainedLine) -> MemoryReplace
 def _beside(book: Book, old: Memory, statement: RetainedLine) -> MemoryReplacement:
     new, named = statement.id, short_id(statement.id)
     if new == old.id:
-        return MemoryReplacement(old.id, new, statement, said_in=_notes_of(old))
+        return MemoryReplacement(old.id, new, statement, stated_in=_notes_of(old))
     present = book.memories.get(new)
     # lines that call the new statement superseded are older than its repetition
     changes = {
@@ -205,7 +205,7 @@ def _beside(book: Book, old: Memory, statement: RetainedLine) -> MemoryReplaceme
     )
     line = _naming(statement, old, present)
     said_in = _notes_of(present) if present is not None and line == present.line else ()
-    return MemoryReplacement(old.id, new, line, said_in=said_in, changes=changes)
+    return MemoryReplacement(old.id, new, line, stated_in=said_in, changes=changes)
 
 
 def _notes_of(memory: Memory) -> tuple[str, ...]:

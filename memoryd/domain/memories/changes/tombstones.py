@@ -47,20 +47,20 @@ class Tombstones(Struct, frozen=True):
     hashes: Set[bytes] = frozenset()
     others: tuple[bytes, ...] = ()
 
-    def of(self, memory: str, text: str) -> tuple[bytes, bytes, bytes]:
+    def hashes_of(self, memory: str, text: str) -> tuple[bytes, bytes, bytes]:
         """Return the hashes of a memory: of its id, its text, and its bare words."""
         text_hash = _hash(self.key, "text", normalized_statement(text))
-        return self.name(memory), text_hash, _hash(self.key, "words", _run(bare_words(text)))
+        return self.id_hash(memory), text_hash, _hash(self.key, "words", _run(bare_words(text)))
 
-    def name(self, memory: str) -> bytes:
+    def id_hash(self, memory: str) -> bytes:
         """Return the hash of a memory's id."""
         return _hash(self.key, "id", memory)
 
-    def hold(self, memory: str, text: str) -> bool:
+    def contains(self, memory: str, text: str) -> bool:
         """Return whether this memory, or one with the same text, is forgotten."""
-        return self.hold_id(memory) or self._has("text", normalized_statement(text))
+        return self.contains_id(memory) or self._has("text", normalized_statement(text))
 
-    def hold_part_of(self, text: str) -> bool:
+    def contains_part_of(self, text: str) -> bool:
         """Return whether the text, or one or several consecutive clauses of it, is forgotten."""
         if not self.hashes:
             return False
@@ -96,7 +96,7 @@ class Tombstones(Struct, frozen=True):
                 length = count
         return length
 
-    def hold_id(self, memory: str) -> bool:
+    def contains_id(self, memory: str) -> bool:
         """Return whether the memory with this id is forgotten."""
         return self._has("id", memory)
 
@@ -190,7 +190,7 @@ class TextMatcher(Struct, frozen=True, dict=True):
         """Return whether the words occur in another text, complete and in sequence."""
         return not self.is_empty and self._pattern.search(composed(other)) is not None
 
-    def are_near(self, other: str) -> bool:
+    def is_near(self, other: str) -> bool:
         """Return whether another text has the significant words in any order; a third of them may be missing."""
         terms = query_terms(self.text)
         words = frozenset(spoken_words(other))

@@ -142,7 +142,7 @@ class OpinionLabels:
         return tuple(sorted(labels, key=lambda label: (label.opinion, label.day, label.evidence, label.label)))
 
     @cached_property
-    def doubted(self) -> tuple[DoubtedOpinion, ...]:
+    def contradictions(self) -> tuple[DoubtedOpinion, ...]:
         """Opinions that a line seems to negate without saying so in an attribute."""
         pairs = self._undecided_pairs(lambda memory: self._similar.of(memory, is_opposite=True), self._explicit)
         return tuple(sorted(pairs, key=lambda pair: (pair.opinion, pair.day, pair.evidence)))

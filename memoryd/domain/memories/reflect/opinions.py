@@ -320,7 +320,7 @@ def line_evidence(
 ) -> Mapping[MemoryId, tuple[LineEvidence, ...]]:
     """Return the stated evidence for and against these opinions, oldest first, as far as the filters admit it."""
     named = {short_id(opinion): opinion for opinion in opinions}
-    stating = [memory for memory in book.stating if filters.standing(memory)] if named else []
+    stating = [memory for memory in book.opinion_evidence if filters.visible_sources(memory)] if named else []
     evidence = (
         (named[short], LineEvidence(memory, label))
         for memory in stating

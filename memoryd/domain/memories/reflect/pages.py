@@ -294,7 +294,7 @@ LOSSES_ALWAYS_ALLOWED = 2
 class CitedFiles(Struct, frozen=True):
     """Cited files that are not in the index: `gone` (deleted), or `private` (present, but not to be read)."""
 
-    gone: frozenset[str] = frozenset()
+    deleted: frozenset[str] = frozenset()
     private: frozenset[str] = frozenset()
 
 
@@ -312,7 +312,7 @@ def why_refused(block: str, page: GeneratedPage, stated: Mapping[ShortId, frozen
         cited[memory].add(path)
     missing_files = set[str]()
     for memory, paths in cited.items():
-        missing, moved = paths & files.gone, stated.get(memory, frozenset()) - paths
+        missing, moved = paths & files.deleted, stated.get(memory, frozenset()) - paths
         # the memory may be in another file now, for example after a rename
         if len(missing) > len(moved):
             missing_files |= missing

@@ -52,7 +52,7 @@ class DaySpan(Struct, frozen=True, order=True):
     first: date
     last: date
 
-    def meets(self, other: "DaySpan") -> bool:
+    def overlaps(self, other: "DaySpan") -> bool:
         """Return whether two spans have a day in common."""
         return self.first <= other.last and other.first <= self.last
 

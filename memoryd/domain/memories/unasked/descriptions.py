@@ -95,7 +95,7 @@ class Descriptions(Struct, frozen=True):
                 read[memory_id] = descriptions
         return _gather(book, read)
 
-    def meant_by(self, text: str, named: Iterable[EntitySlug]) -> dict[EntitySlug, float]:
+    def entities_meant_in(self, text: str, named: Iterable[EntitySlug]) -> dict[EntitySlug, float]:
         """Return the entities that a message means, with the certainty; `named` are those that it names in full."""
         certainties = dict.fromkeys(named, NAMED)
         roots = {root_of(word) for word in WORD.findall(text.lower()) if word not in STOP_WORDS}
@@ -114,7 +114,7 @@ class Descriptions(Struct, frozen=True):
     def _nouns_in(self, text: str) -> list[str]:
         return [word for word in self.words if not word.isascii() and word in text]
 
-    def calling(self, text: str, entities: Iterable[EntitySlug]) -> dict[EntitySlug, str]:
+    def words_for(self, text: str, entities: Iterable[EntitySlug]) -> dict[EntitySlug, str]:
         """Return for each entity the words of a message that may mean it; they are no other evidence."""
         significant = sorted(word for word in significant_words(text) if not word.isascii())
         pieces = dict.fromkeys([*WORD.findall(text.lower()), *self._nouns_in(text), *significant])

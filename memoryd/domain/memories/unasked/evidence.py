@@ -262,7 +262,7 @@ class MessageEvidence:
 
     def _is_near(self, cosine: float | None) -> bool:
         """Return whether the cosine alone is sufficient evidence; it is only if the noise of the model is known."""
-        is_known = self._noise.usual is not None and self._noise.is_clear
+        is_known = self._noise.unrelated is not None and self._noise.is_clear
         return cosine is not None and is_known and self._noise.rise(cosine) >= LEAST_RISE
 
     def _compounds_in(self, small: str, matches: Collection[str]) -> Iterator[str]:

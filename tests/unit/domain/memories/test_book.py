@@ -36,13 +36,11 @@ def test_lines_that_say_the_same_are_sources_of_one_memory() -> None:
 def test_memory_is_found_by_its_id_or_a_beginning_of_it() -> None:
     book = book_of(source(f"fact {at}", chunk=at) for at in range(300))
     for memory in book.memories.values():
-        assert (
-            book.found(memory.id) is book.found(f" {memory.id.upper()} ") is book.found(short_id(memory.id)) is memory
-        )
+        assert book.find(memory.id) is book.find(f" {memory.id.upper()} ") is book.find(short_id(memory.id)) is memory
     with pytest.raises(ValueError, match="there is no memory"):
-        book.found("zzzzzzzz")
+        book.find("zzzzzzzz")
     with pytest.raises(ValueError, match="there is no memory"):
-        book.found("")
+        book.find("")
 
 
 def test_ambiguous_beginning_is_said() -> None:
@@ -50,7 +48,7 @@ def test_ambiguous_beginning_is_said() -> None:
     beginnings = [one[:4] for one in book.memories]
     twice = next(one for one in beginnings if beginnings.count(one) > 1)
     with pytest.raises(ValueError, match=f"'{twice}' is the beginning of 2 ids"):
-        book.found(twice)
+        book.find(twice)
 
 
 @pytest.mark.parametrize(
@@ -84,7 +82,7 @@ def test_alias_stands_for_its_entity() -> None:
     page = EntityPage("bank/entities/peter.md", "Peter", ("Pete", "老彼"))
     book = book_of([source("runs", 0, "Pete", chunk=1), source("swims", 0, "Peter", chunk=2)], [page])
     assert len(book.by_entity) == 1
-    assert len(book.by_entity[book.about("PETE")]) == 2
+    assert len(book.by_entity[book.entity_named("PETE")]) == 2
     assert book.entities_in("how is Pete?") == book.entities_in("老彼好吗") == ("peter",)
 
 

@@ -11,7 +11,7 @@ from memoryd.domain.memories.bundle import BundlePart, StableBlock, bundle, harm
 from memoryd.domain.skips import SkipReason
 from memoryd.domain.text.tokens import estimate
 
-CORE = BundlePart("MEMORY.md", "# Memory\n\n- The gateway runs on alder.", "MEMORY.md", is_whole=False)
+CORE = BundlePart("MEMORY.md", "# Memory\n\n- The gateway runs on alder.", "MEMORY.md", is_indivisible=False)
 PINNED = BundlePart("1a2b3c4d", "Peter is allergic to nuts.", note="Peter")
 RECALLED = BundlePart("5e6f7a8b", "The door code is 4172.", "memory/2025-11-27.md#L4", note="2025-11-27")
 
@@ -67,7 +67,7 @@ def test_sources_are_not_told_where_they_are_not_to_be_cited() -> None:
 
 
 def test_core_file_beyond_the_budget_loses_its_last_lines_and_a_memory_is_left_out() -> None:
-    long = BundlePart("MEMORY.md", "\n".join(f"- fact {number} of many" for number in range(400)), is_whole=False)
+    long = BundlePart("MEMORY.md", "\n".join(f"- fact {number} of many" for number in range(400)), is_indivisible=False)
     stable = stable_block([long], [PINNED], budget=400)
     assert "fact 0" in stable.text
     assert "fact 399" not in stable.text
@@ -192,7 +192,7 @@ def test_what_is_stated_has_a_quarter_of_the_budget_and_nothing_that_others_need
     assert len(told) > 3
     assert len(stable.receipt) == 2 + len(many)
     assert {line.cut.split(":")[0] for line in stable.receipt if not line.is_included} == {"it is beyond the budget"}
-    long = BundlePart("MEMORY.md", "\n".join(f"- fact {number} of many" for number in range(400)), is_whole=False)
+    long = BundlePart("MEMORY.md", "\n".join(f"- fact {number} of many" for number in range(400)), is_indivisible=False)
     full, alone = (stable_block([long], [PINNED], budget=400, stated=stated) for stated in ([LESSON], []))
     assert full.text == alone.text
     assert not full.receipt[-1].is_included

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from memoryd.domain.memories.bundle import Bundle, BundlePart, Encoding, StableBlock, bundle, encoded, stable_block
 
-CORE = BundlePart("MEMORY.md", "# Memory\n\n- The gateway runs on alder.", "MEMORY.md", is_whole=False)
+CORE = BundlePart("MEMORY.md", "# Memory\n\n- The gateway runs on alder.", "MEMORY.md", is_indivisible=False)
 RECALLED = BundlePart("5e6f7a8b", "The door code is 4172.", "memory/2025-11-27.md#L4", note="2025-11-27")
 STABLE = stable_block([CORE], [], budget=1200)
 WHOLE = bundle(STABLE, [RECALLED], budget=1200)

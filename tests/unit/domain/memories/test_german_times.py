@@ -114,7 +114,7 @@ def test_a_plan_beside_a_question_asks_for_no_days() -> None:
 def test_a_date_is_found_in_names_of_notes() -> None:
     for text in ("am 5. März 2026", "am 05.03.2026"):
         (found,) = dates_in(text)
-        assert ("2026", "03", "05") in found.in_names
+        assert ("2026", "03", "05") in found.file_name_spellings
 
 
 @pytest.mark.parametrize("piece", ["hat ", "am ", "vor drei ", "3. bis ", "morgen ", "habe ge", "im 5.", "letzten "])

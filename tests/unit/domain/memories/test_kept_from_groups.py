@@ -33,24 +33,24 @@ KEPT = withheld_from_groups([PIN, NAME, PLAIN])
     ],
 )
 def test_words_and_numbers_of_pins_are_kept_back(text: str) -> None:
-    assert KEPT.keeps(text)
+    assert KEPT.hides(text)
 
 
 @pytest.mark.parametrize(
     "text", ["The mill has a red roof.", "The number is 0660 7654321.", "My name", "on 2026-11-22"]
 )
 def test_all_else_is_told(text: str) -> None:
-    assert not KEPT.keeps(text)
-    assert not KEPT.keeps(text, path="memory/2026-11-22.md", memory=PLAIN.id)
+    assert not KEPT.hides(text)
+    assert not KEPT.hides(text, path="memory/2026-11-22.md", memory=PLAIN.id)
 
 
 def test_a_pin_and_the_core_file_are_kept_back_whatever_they_say() -> None:
-    assert KEPT.keeps("anything", memory=PIN.id)
-    assert KEPT.keeps("anything", path="MEMORY.md")
-    assert not withheld_from_groups([PLAIN]).keeps(PIN.line.text)
+    assert KEPT.hides("anything", memory=PIN.id)
+    assert KEPT.hides("anything", path="MEMORY.md")
+    assert not withheld_from_groups([PLAIN]).hides(PIN.line.text)
 
 
 def test_what_was_written_of_a_conversation_is_kept_back() -> None:
     end = memory("session(from=agent, tags=session:chat-1): Session chat-1: Decided: We sell the harpsichord.")
 
-    assert withheld_from_groups([end]).keeps(end.line.text, memory=end.id)
+    assert withheld_from_groups([end]).hides(end.line.text, memory=end.id)

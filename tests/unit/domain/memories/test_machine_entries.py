@@ -68,13 +68,13 @@ def test_a_journal_that_is_brought_up_owes_nothing(told: list[MachineEntry]) -> 
     stated = merged(replace(one, machine="a", number=at) for at, one in enumerate(state, 1))
     assert owed(state, stated) == owed([], {})
     missing = owed(state, {})
-    assert (list(missing.entries), missing.is_anew) == (state, False)
+    assert (list(missing.entries), missing.replaces_journal) == (state, False)
 
 
 def test_what_may_not_be_told_any_more_is_written_out() -> None:
     stated = merged([used("a", 1, 3), stone("forgotten", 2.0)])
     state = [stone("forgotten", 2.0).unattributed]
-    assert owed(state, stated).is_anew
+    assert owed(state, stated).replaces_journal
     assert list(owed(state, stated).entries) == state
 
 

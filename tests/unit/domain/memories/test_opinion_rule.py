@@ -58,7 +58,7 @@ def test_opinion_said_again_as_a_fact_stays_one_and_is_reinforced() -> None:
     assert base_of(world.memories[TEA_ID]) == OpinionBase(0.7, day("01-01"))
     assert [(step.label, step.after) for step in planned(world)] == [(Label.REINFORCE, 0.75)]
     denied = about(("01-05", "W @Peter: prefers tea"), ("01-06", "O @Peter: no longer prefers tea"))
-    assert TEA_ID in {one.opinion for one in OpinionLabels(denied).doubted}
+    assert TEA_ID in {one.opinion for one in OpinionLabels(denied).contradictions}
 
 
 def test_strong_contradiction_needs_three_memories_and_two_days() -> None:
@@ -306,7 +306,7 @@ def test_negated_by_explicit_wording_is_put_before_a_person(opinion: str, later:
     world = book(("01-01", opinion), ("01-02", later))
     found = OpinionLabels(world)
     assert found.stated == ()
-    assert found.doubted == (DoubtedOpinion(line_of(opinion).id, line_of(later).id, day("01-02")),)
+    assert found.contradictions == (DoubtedOpinion(line_of(opinion).id, line_of(later).id, day("01-02")),)
 
 
 @pytest.mark.parametrize(
@@ -325,13 +325,13 @@ def test_negated_by_explicit_wording_is_put_before_a_person(opinion: str, later:
 def test_what_is_no_negation_of_it_is_not(opinion: str, later: str) -> None:
     found = OpinionLabels(book(("01-01", opinion), ("01-02", later)))
     assert not found.stated
-    assert not found.doubted
+    assert not found.contradictions
 
 
 def test_what_was_said_before_the_opinion_neither_restates_nor_negates_it() -> None:
     found = OpinionLabels(about(("01-01", "O @Peter: does not prefer tea"), ("01-01", "W @Peter: Prefers tea!")))
     assert not found.stated
-    assert not found.doubted
+    assert not found.contradictions
 
 
 def test_alias_names_the_same_entity() -> None:
@@ -344,7 +344,7 @@ def test_decided_by_attributes_is_not_doubted() -> None:
     world = about(("01-02", f"O(contradicts={short_id(TEA_ID)}) @Peter: does not prefer tea"))
     found = OpinionLabels(world)
     assert [one.label for one in found.stated] == [Label.CONTRADICT]
-    assert found.doubted == ()
+    assert found.contradictions == ()
 
 
 def test_a_model_is_asked_about_what_is_similar_and_not_decided() -> None:

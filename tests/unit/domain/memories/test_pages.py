@@ -131,7 +131,7 @@ def test_losing_more_than_a_quarter_is_refused() -> None:
 
 
 def test_losing_a_citation_with_its_file_is_refused_but_not_if_it_was_renamed() -> None:
-    gone = CitedFiles(gone=frozenset({"memory/2025-11-20.md"}))
+    gone = CitedFiles(deleted=frozenset({"memory/2025-11-20.md"}))
     two = book_from({"memory/2025-11-20.md": ["- W @X: one."], "memory/2025-11-21.md": ["- W @X: two."] * 9})
     rest = book_from({"memory/2025-11-21.md": ["- W @X: two."] * 9})
     assert "memory/2025-11-20.md" in refusal(two, rest, gone)

@@ -53,7 +53,7 @@ filters = st.builds(
 def test_filters_never_let_an_excluded_line_through(lines: list[MemorySource], given: RecallFilters) -> None:
     for memory in book_of(lines).memories.values():
         for source in given.eligible(memory):
-            assert source in given.standing(memory)
+            assert source in given.visible_sources(memory)
             scope, happened = source.line.attributes.scope, source.event or DaySpan(source.day, source.day)
             assert given.visibility.admits(scope)
             assert given.since is None or happened.last >= given.since
@@ -80,7 +80,7 @@ def test_nobody_sees_what_is_another_agents(lines: list[MemorySource], visibilit
             assert key in beyond
         if scope in ("", "global", f"agent:{visibility.agent}"):
             assert key not in beyond
-        assert (key in beyond) == (not RecallFilters(visibility=visibility).standing(memory))
+        assert (key in beyond) == (not RecallFilters(visibility=visibility).visible_sources(memory))
 
 
 @pytest.mark.parametrize(

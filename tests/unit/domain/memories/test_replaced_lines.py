@@ -49,7 +49,7 @@ def written(notes: Notes, old: str, new: str, *, is_in_place: bool = False) -> N
     after = dict(notes)
     for path in plan.paths(known):
         after[RelativePath(path)] = with_lines(notes[RelativePath(path)], RelativePath(path), plan.of)
-    if not (plan.is_in_place or plan.is_said):
+    if not (plan.is_in_place or plan.is_stated):
         after[LOG] = plan.in_log(notes.get(LOG, ""), LOG).text
     return after
 

@@ -192,9 +192,9 @@ def test_team_is_read_as_it_was_written() -> None:
     team = TeamPeople("acme", {"ben": ("ben@example.org",)}).with_person("ana", "ana@example.org")
     assert TeamPeople.read(team.write()) == team
     assert team.with_person("ana", "ana@example.org") == team
-    assert team.wrote("ana", "ANA@example.org")
-    assert not team.wrote("ana", "ben@example.org")
-    assert not team.wrote("carl", "")
+    assert team.has_address("ana", "ANA@example.org")
+    assert not team.has_address("ana", "ben@example.org")
+    assert not team.has_address("carl", "")
 
 
 @pytest.mark.parametrize(

@@ -133,9 +133,9 @@ def test_meaning_stands_for_the_words_that_another_language_cannot_hold() -> Non
     assert abroad[3] == pytest.approx(1.0)
     assert abroad[3] > abroad[1] == at_home[1]
     assert abroad.keys() == at_home.keys()
-    assert replace(near, foreign=frozenset({3})).beside_foreign == {3}
-    assert replace(near, foreign=frozenset({2})).beside_foreign == {1, 2, 3}
-    assert near.beside_foreign == frozenset()
+    assert replace(near, foreign=frozenset({3})).near_foreign == {3}
+    assert replace(near, foreign=frozenset({2})).near_foreign == {1, 2, 3}
+    assert near.near_foreign == frozenset()
     complete = LexicalMatches({1: 4.0, 2: 3.0}, {2: 1})
     beside = relative(Evidence(complete, replace(near, foreign=frozenset({3}))), Weights())
     assert beside[2] > beside[3] > beside[1]

@@ -74,10 +74,10 @@ def test_cosine_counts_in_full_where_the_answers_of_the_model_reach() -> None:
 @pytest.mark.parametrize(
     ("noise", "rise"),
     [
-        (Noise(0.3, 0.1, usual=(0.1, 0.2)), 2.0),
+        (Noise(0.3, 0.1, unrelated=(0.1, 0.2)), 2.0),
         (Noise(0.3, 0.1), 2.0),
-        (Noise(0.3, 0.1, usual=(0.1, 0.0)), 2.0),
-        (Noise(0.4, 0.1, is_clear=False, usual=(0.1, 0.2)), 1.0),
+        (Noise(0.3, 0.1, unrelated=(0.1, 0.0)), 2.0),
+        (Noise(0.4, 0.1, is_clear=False, unrelated=(0.1, 0.2)), 1.0),
     ],
 )
 def test_rise_is_told_by_the_model_where_that_is_known(noise: Noise, rise: float) -> None:

@@ -28,7 +28,7 @@ def test_what_is_asked_is_looked_for_wherever_it_stands(text: str) -> None:
     assert {"spare", "key"} <= set(question.terms)
     assert len(question.terms) == 64
     assert question.long is not None
-    assert question.long.asked == {"spare", "key"}
+    assert question.long.question_terms == {"spare", "key"}
 
 
 def test_beside_what_is_asked_the_rarest_words_count() -> None:
@@ -43,7 +43,7 @@ def test_beside_what_is_asked_the_rarest_words_count() -> None:
 def test_message_that_asks_nothing_is_looked_for_by_its_rarest_words() -> None:
     long = parsed(STORY, 4).long
     assert long is not None
-    assert not long.asked
+    assert not long.question_terms
     holders = {term: at + 1 for at, term in enumerate(reversed(long.terms))}
     assert long.by_rarity(holders) == long.terms[-4:]
 

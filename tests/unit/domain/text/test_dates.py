@@ -165,7 +165,7 @@ def test_date_knows_the_words_it_was_written_with() -> None:
     assert dates_in("what did I do on the 7th of May, 2023?")[0].words == ("7th", "may", "2023")
     assert dates_in("在5月4号这天")[0].words == ("5", "月", "4", "号")
     assert dates_in("在5月4号这天")[0].written == ("5", "月", "4")
-    assert [day.loose for day in dates_in("7th May 2023 or 5月4号")] == [{"5", "月", "4", "号"}, {"7th"}]
+    assert [day.weak_words for day in dates_in("7th May 2023 or 5月4号")] == [{"5", "月", "4", "号"}, {"7th"}]
 
 
 @pytest.mark.parametrize(
@@ -180,7 +180,9 @@ def test_spellings_are_how_the_index_cuts_the_names_of_files(found: WrittenDate,
     for name in names:
         words = query_terms(index_text(name))
         assert any(
-            tuple(words[at : at + len(spelling)]) == spelling for spelling in found.in_names for at in range(len(words))
+            tuple(words[at : at + len(spelling)]) == spelling
+            for spelling in found.file_name_spellings
+            for at in range(len(words))
         ), name
 
 
@@ -191,15 +193,15 @@ def test_spellings_are_how_the_index_cuts_the_names_of_files(found: WrittenDate,
 def test_day_of_a_text_is_found_however_it_is_asked(asked: str, text: str) -> None:
     (day,) = dates_in(asked)
     words = phrase_words(text)
-    spellings = {*day.in_names, *day.in_sentences}
+    spellings = {*day.file_name_spellings, *day.text_spellings}
     assert any(tuple(words[at : at + len(one)]) == one for one in spellings for at in range(len(words)))
 
 
 def test_month_of_a_text_is_found_in_full_and_cut_short() -> None:
     (month,) = dates_in("from Jul 2019")
-    assert month.in_sentences == (("july", "2019"), ("jul", "2019"), ("2019", "年", "7", "月"))
+    assert month.text_spellings == (("july", "2019"), ("jul", "2019"), ("2019", "年", "7", "月"))
     (day,) = dates_in("on 5月4号")
-    assert set(day.in_sentences) == {("may", "4"), ("4", "may"), ("5", "月", "4")}
+    assert set(day.text_spellings) == {("may", "4"), ("4", "may"), ("5", "月", "4")}
 
 
 @given(st.dates(date(1600, 1, 1), date(2099, 12, 31)))
@@ -210,7 +212,9 @@ def test_every_day_is_read_in_every_writing(day: date) -> None:
         *(f"{day.day} {name} {day.year}", f"{name} {day.day}, {day.year}", f"{name[:3].lower()} {day.day} {day.year}"),
     ]
     assert {tuple(plain(text)) for text in writings} == {((day.year, day.month, day.day),)}
-    assert all(finds(day.isoformat(), " ".join(spelling)) for spelling in dates_in(day.isoformat())[0].in_names[:1])
+    assert all(
+        finds(day.isoformat(), " ".join(spelling)) for spelling in dates_in(day.isoformat())[0].file_name_spellings[:1]
+    )
 
 
 @given(st.lists(st.sampled_from(PIECES), max_size=40).map("".join))

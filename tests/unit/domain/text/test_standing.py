@@ -55,7 +55,7 @@ def test_note_is_stale_from_the_day_on() -> None:
 def test_factor_of_a_score_is_that_of_the_worst() -> None:
     assert all(0 < row.weight < 1 for row in STANDINGS.values())
     assert weight_of(()) == 1
-    assert Decay(standing=(Flag.DRAFT, Flag.STALE)).factor == STANDINGS[Flag.STALE].weight
+    assert Decay(status_flags=(Flag.DRAFT, Flag.STALE)).factor == STANDINGS[Flag.STALE].weight
 
 
 def test_front_matter_is_shown_only_where_nothing_is_behind_it() -> None:

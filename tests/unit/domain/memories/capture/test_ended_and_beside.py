@@ -44,14 +44,14 @@ REVISED = [
 def test_what_is_said_of_another_time_or_for_others_holds_beside(memory: str, message: str) -> None:
     verdict, _ = revised(message, f"W: {memory}")
 
-    assert [(item.text, item.supersedes, item.contradicts) for item in verdict.kept] == [(message, (), ())]
+    assert [(item.text, item.supersedes, item.contradicts) for item in verdict.items] == [(message, (), ())]
 
 
 @pytest.mark.parametrize(("memory", "message"), [*NOT_SO, *OF_OTHER_THINGS])
 def test_what_is_not_so_or_of_another_thing_says_nothing_of_a_memory(memory: str, message: str) -> None:
     verdict, _ = revised(message, f"W: {memory}", answer=memory)
 
-    assert [one for item in verdict.kept for one in (*item.supersedes, *item.contradicts)] == []
+    assert [one for item in verdict.items for one in (*item.supersedes, *item.contradicts)] == []
 
 
 @pytest.mark.parametrize(("memory", "message"), REVISED)
@@ -64,7 +64,7 @@ def test_value_in_other_words_takes_the_place_of_the_old_one(memory: str, messag
 def test_what_is_over_has_no_other_time() -> None:
     verdict, _ = revised("Training is over, I'm home at 9.", "W: Training is on Tuesdays at 7.")
 
-    assert [item.text for item in verdict.kept] == ["Training is over, I'm home at 9."]
+    assert [item.text for item in verdict.items] == ["Training is over, I'm home at 9."]
 
 
 def test_answer_that_says_when_its_author_does_it_is_of_the_thing() -> None:

@@ -51,7 +51,7 @@ MEMORY = [
     ],
 )
 def test_what_was_so_once_or_with_others_is_not_kept(message: str) -> None:
-    assert told(message, MEMORY)[0].kept == ()
+    assert told(message, MEMORY)[0].items == ()
 
 
 @pytest.mark.parametrize(

@@ -193,7 +193,7 @@ RENEWED = [
 def test_only_the_value_of_a_line_changes(memory: str, message: str, told: str) -> None:
     verdict, book = revised(message, f"W: {memory}")
 
-    assert [one.text for one in verdict.kept] == [told]
+    assert [one.text for one in verdict.items] == [told]
     assert superseded(verdict, book) == [memory]
 
 
@@ -209,7 +209,7 @@ def test_line_of_which_a_part_still_holds_is_disputed(memory: str, message: str)
     verdict, book = revised(message, f"W: {memory}")
 
     assert superseded(verdict, book) == []
-    assert [book.found(one).line.text for item in verdict.kept for one in item.contradicts] == [memory]
+    assert [book.find(one).line.text for item in verdict.items for one in item.contradicts] == [memory]
 
 
 def test_what_holds_again_supersedes_no_other_custom_of_the_same_person() -> None:
@@ -237,14 +237,14 @@ def test_what_holds_again_supersedes_no_other_custom_of_the_same_person() -> Non
 def test_change_of_ones_own_is_kept_without_an_older_line(message: str, is_kept: bool) -> None:
     verdict, _ = revised(message)
 
-    assert [(one.text, one.supersedes, one.contradicts) for one in verdict.kept] == [(message, (), ())] * is_kept
+    assert [(one.text, one.supersedes, one.contradicts) for one in verdict.items] == [(message, (), ())] * is_kept
 
 
 @pytest.mark.parametrize("message", ["我的邮箱换了，新的是 li@ex.com", "My email changed, it is now li@ex.com"])
 def test_own_address_that_changed_is_kept(message: str) -> None:
     verdict, _ = revised(message)
 
-    assert [one.text for one in verdict.kept] == [message]
+    assert [one.text for one in verdict.items] == [message]
 
 
 @pytest.mark.parametrize(("scope", "is_revised"), [("", True), ("(scope=agent:a)", True), ("(scope=agent:b)", False)])

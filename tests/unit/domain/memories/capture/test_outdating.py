@@ -52,16 +52,16 @@ def told(message: str, heard: str = "", *lines: str, may_supersede: bool = True)
 def test_message_is_kept_with_the_line_that_it_outdates(message: str, heard: str, kept: str, old: str) -> None:
     verdict, book = told(message, heard)
 
-    assert [(item.text, item.kind, item.form) for item in verdict.kept] == [(kept, Kind.WORLD, OUTDATES)]
+    assert [(item.text, item.kind, item.form) for item in verdict.items] == [(kept, Kind.WORLD, OUTDATES)]
     assert superseded(verdict, book) == [old]
-    assert verdict.kept[0].entities == book.found(verdict.kept[0].supersedes[0]).line.entities
+    assert verdict.items[0].entities == book.find(verdict.items[0].supersedes[0]).line.entities
 
 
 def test_what_is_said_of_such_a_line_names_what_was_said_first() -> None:
     line = "W @Camera: camera's a Fuji now, sold the Nikon (said of: My camera is a Nikon Z6.)"
     verdict, book = told("back to the nikon, the fuji was rubbish", "", line)
 
-    assert [item.text for item in verdict.kept] == [
+    assert [item.text for item in verdict.items] == [
         "back to the nikon, the fuji was rubbish (said of: My camera is a Nikon Z6.)"
     ]
     assert superseded(verdict, book) == [line.partition(": ")[2]]
@@ -83,23 +83,23 @@ def test_what_is_said_of_such_a_line_names_what_was_said_first() -> None:
 )
 def test_questions_stories_and_what_may_be_anothers_outdate_nothing(message: str) -> None:
     verdict, _ = told(message)
-    assert [item for item in verdict.kept if item.supersedes or item.contradicts] == []
+    assert [item for item in verdict.items if item.supersedes or item.contradicts] == []
 
 
 def test_line_that_is_pinned_is_only_contradicted_and_what_a_group_says_outdates_nothing() -> None:
     said = "finally sold the nikon, shooting on a Fuji X-T5"
     verdict, book = told(said, "", "W(pin) @Camera: My camera is a Nikon Z6.")
-    assert [(item.supersedes, book.found(item.contradicts[0]).text) for item in verdict.kept] == [
+    assert [(item.supersedes, book.find(item.contradicts[0]).text) for item in verdict.items] == [
         ((), "My camera is a Nikon Z6.")
     ]
-    assert told(said, may_supersede=False)[0].kept == ()
+    assert told(said, may_supersede=False)[0].items == ()
 
 
 def test_what_an_agent_stated_stays_its_word_and_a_secret_is_not_said_again() -> None:
     said = "finally sold the nikon, shooting on a Fuji X-T5"
-    (item,) = told(said, "", "W(from=agent) @Camera: My camera is a Nikon Z6.")[0].kept
+    (item,) = told(said, "", "W(from=agent) @Camera: My camera is a Nikon Z6.")[0].items
     assert item.provenance is Provenance.AGENT
-    assert told(said, "", "W @Camera: My camera is a Nikon Z6, password hunter2.")[0].kept == ()
+    assert told(said, "", "W @Camera: My camera is a Nikon Z6, password hunter2.")[0].items == ()
 
 
 @pytest.mark.parametrize(
@@ -114,7 +114,7 @@ def test_what_was_said_of_a_line_is_corrected_as_that_was(message: str, kept: st
     verdict, book = told(message, "", f"W @Market: {line}")
 
     assert superseded(verdict, book) == [line]
-    assert [item.text for item in verdict.kept] == [kept]
+    assert [item.text for item in verdict.items] == [kept]
 
 
 @pytest.mark.parametrize(
@@ -127,7 +127,7 @@ def test_what_was_said_of_a_line_is_corrected_as_that_was(message: str, kept: st
     ],
 )
 def test_reply_to_an_answer_that_tells_a_line_is_of_something_else(reply: str, heard: str, line: str) -> None:
-    assert told(reply, heard, f"W: {line}")[0].kept == ()
+    assert told(reply, heard, f"W: {line}")[0].items == ()
 
 
 def test_kept_message_is_parted_from_the_line_that_it_was_said_of() -> None:

@@ -235,7 +235,7 @@ def told(
 
 
 def doubted(verdict: CaptureVerdict, book: Book) -> list[str]:
-    return [book.found(one).text for item in verdict.kept for one in item.contradicts]
+    return [book.find(one).text for item in verdict.items for one in item.contradicts]
 
 
 @pytest.mark.parametrize(("old", "message"), REPLACED)
@@ -258,14 +258,14 @@ def test_line_that_a_chinese_correction_is_about_is_replaced_and_no_other(old: s
 def test_ordinary_sentence_with_a_word_of_change_is_not_kept(message: str) -> None:
     verdict, _ = told(message, MEMORY)
 
-    assert verdict.kept == ()
+    assert verdict.items == ()
 
 
 @pytest.mark.parametrize("message", CHINESE_SAYS_NOTHING)
 def test_ordinary_chinese_sentence_with_a_word_of_change_is_not_kept(message: str) -> None:
     verdict, _ = told(message, CHINESE_MEMORY)
 
-    assert verdict.kept == ()
+    assert verdict.items == ()
 
 
 @pytest.mark.parametrize(("line", "message"), BOTH_HOLD)
@@ -282,7 +282,7 @@ def test_answer_that_denies_what_was_told_is_about_its_line() -> None:
     verdict, book = told(message, [*MEMORY, memory], answer="The half is called at 18:55, so be there before that.")
 
     assert superseded(verdict, book) == ["The half is called at 18:55."]
-    assert told(message, [*MEMORY, memory])[0].kept == ()
+    assert told(message, [*MEMORY, memory])[0].items == ()
 
 
 def test_what_came_between_goes_where_something_holds_again() -> None:
@@ -296,7 +296,7 @@ def test_name_that_is_over_is_exchanged_where_the_rest_still_holds() -> None:
     memory = "W @Seminar: The kelp seminar is on Wednesdays at 16:00 in LSC 332, run by Ines."
     verdict, _ = told("Ines has handed the kelp seminar over to Pascal, same slot and room though.", [memory])
 
-    assert [item.text for item in verdict.kept] == [
+    assert [item.text for item in verdict.items] == [
         "The kelp seminar is on Wednesdays at 16:00 in LSC 332, run by Pascal."
     ]
 
@@ -313,7 +313,7 @@ def test_name_that_is_over_is_exchanged_where_the_rest_still_holds() -> None:
 def test_change_of_ones_own_that_says_both_needs_no_line(message: str) -> None:
     verdict, _ = told(message, [])
 
-    assert [item.text for item in verdict.kept] == [message]
+    assert [item.text for item in verdict.items] == [message]
 
 
 IN_PASSING = [
@@ -341,7 +341,7 @@ def test_correction_that_is_said_in_passing_is_one(old: str, message: str) -> No
 
 @pytest.mark.parametrize("message", IN_DOUBTFUL_COMPANY)
 def test_what_may_be_anothers_words_or_text_to_work_on_corrects_nothing(message: str) -> None:
-    assert told(message, MEMORY)[0].kept == ()
+    assert told(message, MEMORY)[0].items == ()
 
 
 @pytest.mark.parametrize(
@@ -357,7 +357,7 @@ def test_apostrophes_left_out_and_what_is_said_of_the_rest_do_not_matter(old: st
     assert marker_of(message, has_answer=False)
     verdict, book = told(message, [f"W @Of: {old}", "W @Noor: Noor takes the tram."])
     assert superseded(verdict, book) == [old]
-    assert not any("n't" in item.text for item in verdict.kept), "what is kept is as it was written"
+    assert not any("n't" in item.text for item in verdict.items), "what is kept is as it was written"
 
 
 @pytest.mark.parametrize(
@@ -377,4 +377,4 @@ def test_question_name_or_address_is_no_negation_and_no_aside(message: str) -> N
 
 def test_end_of_what_is_kept_is_not_cut_off() -> None:
     verdict, _ = told("The boiler isn't a Vaillant!!! It's a Junkers", ["W @Boiler: The boiler is a Vaillant."])
-    assert [item.text.endswith("It's a Junkers") for item in verdict.kept] == [True]
+    assert [item.text.endswith("It's a Junkers") for item in verdict.items] == [True]

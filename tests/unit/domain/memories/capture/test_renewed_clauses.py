@@ -258,7 +258,7 @@ LOOK_ALIKE = [
 def test_clause_that_holds_the_value_is_renewed(memory: str, message: str, told: str) -> None:
     verdict, book = revised(message, memory)
 
-    assert [one.text for one in verdict.kept] == [told]
+    assert [one.text for one in verdict.items] == [told]
     assert [f": {one}" for one in superseded(verdict, book)] == [memory[memory.index(": ") :]]
 
 
@@ -266,7 +266,7 @@ def test_clause_that_holds_the_value_is_renewed(memory: str, message: str, told:
 def test_look_alike_revises_nothing(message: str) -> None:
     verdict, _ = revised(message, *STANDING)
 
-    assert [(item.text, item.note) for item in verdict.kept] in ([], [(message, "")])
+    assert [(item.text, item.note) for item in verdict.items] in ([], [(message, "")])
 
 
 def test_of_two_that_fit_none_is_renewed() -> None:
@@ -287,7 +287,7 @@ def test_of_two_that_fit_none_is_renewed() -> None:
 def test_change_that_names_both_is_kept_without_an_older_line(message: str) -> None:
     verdict, _ = revised(message)
 
-    assert [(one.text, one.supersedes) for one in verdict.kept] == [(message, ())]
+    assert [(one.text, one.supersedes) for one in verdict.items] == [(message, ())]
 
 
 @pytest.mark.parametrize(
@@ -295,8 +295,8 @@ def test_change_that_names_both_is_kept_without_an_older_line(message: str) -> N
 )
 def test_long_message_takes_no_longer_than_its_length(part: str) -> None:
     """What is too long is not read; of the longest that is, quadratic time would be told by the limit of a test."""
-    assert captured(part * (20_000 // len(part))).kept == ()
+    assert captured(part * (20_000 // len(part))).items == ()
     text = part * (3_900 // len(part))
 
     assert all(isinstance(one, DroppedItem) for one in revisions_of(text))
-    assert captured(text).kept == ()
+    assert captured(text).items == ()

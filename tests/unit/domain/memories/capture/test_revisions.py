@@ -414,7 +414,7 @@ def revised(message: str, *memories: str, answer: str = "", may_supersede: bool 
 
 
 def superseded(verdict: CaptureVerdict, book: Book) -> list[str]:
-    return [book.found(one).line.text for item in verdict.kept for one in item.supersedes]
+    return [book.find(one).line.text for item in verdict.items for one in item.supersedes]
 
 
 @pytest.mark.parametrize(("memory", "answer", "message"), REVISED)
@@ -422,7 +422,7 @@ def test_message_supersedes_what_it_revises(memory: str, answer: str, message: s
     verdict, book = revised(message, f"W @Thing: {memory}", answer=answer)
 
     assert superseded(verdict, book) == [memory]
-    assert [(item.kind, item.entities) for item in verdict.kept if item.supersedes] == [(Kind.WORLD, ("Thing",))]
+    assert [(item.kind, item.entities) for item in verdict.items if item.supersedes] == [(Kind.WORLD, ("Thing",))]
 
 
 @pytest.mark.parametrize(("answer", "message"), IN_PASSING)
@@ -430,14 +430,14 @@ def test_what_is_said_in_passing_revises_nothing(answer: str, message: str) -> N
     every = [f"W: {memory}" for memory, _, _ in REVISED[:FIRST]]
     verdict, _ = revised(message, *every, answer=answer)
 
-    assert [(item.text, item.note) for item in verdict.kept if item.supersedes or item.contradicts] == []
+    assert [(item.text, item.note) for item in verdict.items if item.supersedes or item.contradicts] == []
 
 
 @pytest.mark.parametrize(("memory", "message", "told"), RENEWED)
 def test_what_still_holds_is_told_on(memory: str, message: str, told: str) -> None:
     verdict, book = revised(message, f"W @Thing: {memory}")
 
-    assert [item.text for item in verdict.kept] == [told]
+    assert [item.text for item in verdict.items] == [told]
     assert superseded(verdict, book) == [memory]
 
 
@@ -445,7 +445,7 @@ def test_line_that_is_told_on_stays_pinned() -> None:
     memory, message, told = RENEWED[-1]
     verdict, _ = revised(message, f"W(pin): {memory}")
 
-    assert [(item.text, item.is_pinned) for item in verdict.kept] == [(told, True)]
+    assert [(item.text, item.is_pinned) for item in verdict.items] == [(told, True)]
 
 
 BESIDE = [
@@ -528,7 +528,7 @@ HALF_REVISED = [
 def test_value_of_another_sort_stands_beside(memory: str, message: str) -> None:
     verdict, _ = revised(message, f"W: {memory}")
 
-    assert [item.text for item in verdict.kept if item.supersedes or item.contradicts] == []
+    assert [item.text for item in verdict.items if item.supersedes or item.contradicts] == []
 
 
 @pytest.mark.parametrize(("memory", "message"), INSTEAD)
@@ -543,7 +543,7 @@ def test_bare_number_corrects_the_one_that_was_answered(memory: str, answer: str
     verdict, book = revised(message, f"W: {memory}", answer=answer)
 
     assert superseded(verdict, book) == [memory]
-    assert [memory.partition("1")[0][:12] == item.text.partition("1")[0][:12] for item in verdict.kept] == [True]
+    assert [memory.partition("1")[0][:12] == item.text.partition("1")[0][:12] for item in verdict.items] == [True]
 
 
 @pytest.mark.parametrize(("answer", "message"), NOT_ANSWERED)
@@ -558,7 +558,7 @@ def test_line_of_which_a_part_still_holds_is_disputed_and_not_superseded(memory:
     verdict, book = revised(message, f"W: {memory}")
 
     assert superseded(verdict, book) == []
-    assert [book.found(one).line.text for item in verdict.kept for one in item.contradicts] == [memory]
+    assert [book.find(one).line.text for item in verdict.items for one in item.contradicts] == [memory]
 
 
 AGAIN = [
@@ -575,8 +575,8 @@ def test_what_holds_again_is_stated_anew(first: str, second: str, message: str) 
         verdict, book = revised(message, f"W @Thing: {first}", f"W{named} @Thing: {second}")
 
         assert second in superseded(verdict, book)
-        assert [item.text for item in verdict.kept] == [message]
-        left = book.memories.keys() - {book.found(one).id for item in verdict.kept for one in item.supersedes}
+        assert [item.text for item in verdict.items] == [message]
+        left = book.memories.keys() - {book.find(one).id for item in verdict.items for one in item.supersedes}
         assert not named or older.id in left
 
 
@@ -584,14 +584,14 @@ def test_line_with_two_new_values_stands_as_it_was_said() -> None:
     said = "Small correction, the seeds are in cupboard E, shelf 4."
     verdict, _ = revised(said, "W: The seeds are in cupboard C, shelf 2.")
 
-    assert [item.text for item in verdict.kept] == [said]
+    assert [item.text for item in verdict.items] == [said]
 
 
 def test_of_two_that_fit_nobody_knows_which_is_meant() -> None:
     carts = ["W: The small cart is with Mona.", "W: The tall cart is with Mona."]
     verdict, _ = revised("The cart is no longer with Mona, it's with Ida.", *carts)
 
-    (item,) = verdict.kept
+    (item,) = verdict.items
     assert (item.supersedes, len(item.contradicts)) == ((), 2)
     assert item.text == "The cart is no longer with Mona, it's with Ida."
 
@@ -602,7 +602,7 @@ def test_agent_contradicts_what_a_person_stated_and_supersedes_its_own() -> None
         verdict, book = revised(
             "The lamp isn't a Philips, it's an Osram.", f"W{source} @Thing: {line}", may_supersede=False
         )
-        (item,) = verdict.kept
+        (item,) = verdict.items
         assert (superseded(verdict, book) == [line], bool(item.contradicts)) == (is_over, not is_over)
 
 
@@ -621,13 +621,13 @@ def test_agent_contradicts_what_a_person_stated_and_supersedes_its_own() -> None
 def test_other_ones_words_revise_nothing(message: str) -> None:
     verdict, _ = revised(message, "W: The lamp is a Philips.")
 
-    assert verdict.kept == ()
+    assert verdict.items == ()
 
 
 def test_what_has_no_target_says_so() -> None:
     verdict, _ = revised("The lamp isn't a Philips, it's an Osram.")
 
-    assert verdict.kept == ()
+    assert verdict.items == ()
     assert [one.form for one in verdict.dropped] == ["not … but …"]
 
 

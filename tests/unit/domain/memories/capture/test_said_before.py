@@ -71,7 +71,7 @@ def revised(message: str, memory: str, *, said: str, answer: str = ANSWER) -> Ca
 @pytest.mark.parametrize("answer", [ANSWER, ""])
 @pytest.mark.parametrize(("memory", "message", "now"), CORRECTED)
 def test_correction_of_what_was_just_said_supersedes_it(memory: str, message: str, now: str, answer: str) -> None:
-    (item,) = revised(message, memory, said=f"Hello! {memory}.", answer=answer).kept
+    (item,) = revised(message, memory, said=f"Hello! {memory}.", answer=answer).items
 
     assert (item.text, len(item.supersedes)) == (now, 1)
 
@@ -93,32 +93,34 @@ def test_correction_of_what_was_just_said_supersedes_it(memory: str, message: st
 def test_short_answer_is_corrected_by_what_was_asked(
     memory: str, question: str, answer: str, message: str, now: str
 ) -> None:
-    (item,) = revised(message, memory, said=question, answer=answer).kept
+    (item,) = revised(message, memory, said=question, answer=answer).items
 
     assert (item.text, len(item.supersedes)) == (now, 1)
 
 
 @pytest.mark.parametrize("message", OTHERWISE)
 def test_what_corrects_nothing_that_was_said_supersedes_nothing(message: str) -> None:
-    assert not [item for item in revised(message, SWIMMING, said=SWIMMING).kept if item.supersedes]
+    assert not [item for item in revised(message, SWIMMING, said=SWIMMING).items if item.supersedes]
 
 
 def test_remark_without_a_value_is_none_that_was_said_before() -> None:
     home = "My sister lives in Ghent"
-    assert not revised("wait, it's in German", home, said=home).kept
+    assert not revised("wait, it's in German", home, said=home).items
 
 
 @pytest.mark.parametrize("said", ["", "move the team lunch to Monday, please", "is the swim class on Monday at 16:00?"])
 def test_memory_that_was_not_said_just_before_is_left_alone(said: str) -> None:
-    assert not revised("no, on Tuesday", SWIMMING, said=said).kept
+    assert not revised("no, on Tuesday", SWIMMING, said=said).items
 
 
 @pytest.mark.parametrize("answer", ["Should I call Dr. Weiss?", "Is your landlord Dr. Weiss?"])
 def test_no_to_a_question_of_something_else_with_the_same_value_supersedes_nothing(answer: str) -> None:
-    assert not revised("no, Dr. Brand", DENTIST, said="", answer=answer).kept
+    assert not revised("no, Dr. Brand", DENTIST, said="", answer=answer).items
 
 
 def test_what_an_answer_got_wrong_may_be_denied_by_its_value() -> None:
-    (item,) = revised("no, Tuesday, not Monday", SWIMMING, said="", answer="The swim class is on Monday at 16:00.").kept
+    (item,) = revised(
+        "no, Tuesday, not Monday", SWIMMING, said="", answer="The swim class is on Monday at 16:00."
+    ).items
 
     assert item.text == "remember that the swim class is on Tuesday at 16:00"

@@ -22,7 +22,7 @@ NOTES = {
 
 
 def meant(text: str) -> dict[str, float]:
-    return {str(slug): sure for slug, sure in Descriptions().of(book_from(NOTES)).meant_by(text, ()).items()}
+    return {str(slug): sure for slug, sure in Descriptions().of(book_from(NOTES)).entities_meant_in(text, ()).items()}
 
 
 def test_what_somebody_is_to_the_owner_leads_to_a_name() -> None:
@@ -41,7 +41,7 @@ def test_part_of_a_name_is_surer_than_a_description() -> None:
 
 def test_name_is_surest_and_nothing_is_meant_without_any() -> None:
     found = Descriptions().of(book_from(NOTES))
-    (slug,) = found.meant_by("Bruno?", [next(iter(found.book.memories.values())).slugs[0]]).items()
+    (slug,) = found.entities_meant_in("Bruno?", [next(iter(found.book.memories.values())).slugs[0]]).items()
     assert slug[1] == NAMED
     assert meant("buy milk") == {}
 
@@ -49,17 +49,17 @@ def test_name_is_surest_and_nothing_is_meant_without_any() -> None:
 def test_later_book_has_its_own_descriptions() -> None:
     first = Descriptions().of(book_from(NOTES))
     later = first.of(book_from({"memory/2026-10-02.md": ["- W @Bruno: Bruno the parrot bites."]}))
-    assert set(later.meant_by("my wife and the parrot", ())) == {"bruno"}
+    assert set(later.entities_meant_in("my wife and the parrot", ())) == {"bruno"}
 
 
 def test_what_is_said_of_many_means_none() -> None:
     notes = {"memory/2026-10-01.md": [f"- W @{name}: {name} is the neighbour." for name in ("Ada", "Bo", "Cy")]}
-    assert Descriptions().of(book_from(notes)).meant_by("ask the neighbour", ()) == {}
+    assert Descriptions().of(book_from(notes)).entities_meant_in("ask the neighbour", ()) == {}
 
 
 def described(line: str, entity: str, text: str) -> bool:
     notes = {"memory/2026-10-01.md": [f"- W {line}", f"- W @{entity}: {entity} sings."]}
-    return entity.lower() in Descriptions().of(book_from(notes)).meant_by(text, ())
+    return entity.lower() in Descriptions().of(book_from(notes)).entities_meant_in(text, ())
 
 
 def test_noun_beside_a_name_describes_it_in_a_line_about_another() -> None:
@@ -95,12 +95,12 @@ def test_name_that_its_own_lines_write_small_is_a_noun() -> None:
     }
     found = Descriptions().of(book_from(notes))
     assert found.nouns == {"hens", "tax-return"}
-    assert found.meant_by("give a function two return values", ()) == {"tax-return": DESCRIBED}
+    assert found.entities_meant_in("give a function two return values", ()) == {"tax-return": DESCRIBED}
 
 
 def test_parents_are_a_mother_and_a_father() -> None:
     notes = {"memory/2026-10-01.md": ["- W @爸: 爸不喝酒。", "- W @妈: 妈吃素。"]}
-    assert Descriptions().of(book_from(notes)).meant_by("请爸妈吃饭", ()).keys() == {"爸", "妈"}
+    assert Descriptions().of(book_from(notes)).entities_meant_in("请爸妈吃饭", ()).keys() == {"爸", "妈"}
 
 
 def test_wide_word_means_somebody_less_surely() -> None:
@@ -110,7 +110,7 @@ def test_wide_word_means_somebody_less_surely() -> None:
 
 def meant_in(text: str, line: str) -> dict[str, float]:
     found = Descriptions().of(book_from({"memory/2026-10-01.md": [line]}))
-    return {str(slug): sure for slug, sure in found.meant_by(text, ()).items()}
+    return {str(slug): sure for slug, sure in found.entities_meant_in(text, ()).items()}
 
 
 def test_word_of_any_matter_describes_nobody() -> None:
@@ -120,7 +120,7 @@ def test_word_of_any_matter_describes_nobody() -> None:
 def test_words_by_which_somebody_is_meant_are_told() -> None:
     found = Descriptions().of(book_from(NOTES))
     text = "my missus and the parrot"
-    assert {str(slug): words for slug, words in found.calling(text, found.meant_by(text, ())).items()} == {
+    assert {str(slug): words for slug, words in found.words_for(text, found.entities_meant_in(text, ())).items()} == {
         "hanna": "missus",
         "bruno": "parrot",
     }

@@ -189,9 +189,9 @@ NEAREST: Sequence[tuple[str, Sequence[str]]] = (
 @pytest.mark.parametrize(
     ("noise", "told"),
     [
-        (Noise(0.3, 0.1, usual=(0.1, 0.1)), [True, True, False, False]),
+        (Noise(0.3, 0.1, unrelated=(0.1, 0.1)), [True, True, False, False]),
         (Noise(0.3, 0.1), [True, False, False, False]),
-        (Noise(0.3, 0.1, is_clear=False, usual=(0.1, 0.1)), [True, False, False, False]),
+        (Noise(0.3, 0.1, is_clear=False, unrelated=(0.1, 0.1)), [True, False, False, False]),
     ],
     ids=["far above what is unrelated", "nobody knows how near that comes", "a model that does not tell"],
 )
@@ -202,7 +202,7 @@ def test_what_is_nearest_in_meaning_is_told_beside_what_has_the_words(noise: Noi
 
 
 def test_nothing_is_told_by_its_meaning_alone_where_anybody_could_ask() -> None:
-    noise = Noise(0.3, 0.1, usual=(0.1, 0.1))
+    noise = Noise(0.3, 0.1, unrelated=(0.1, 0.1))
     assert not any(one.is_included for one in weighed("put that in a table", NEAREST, cosines=[0.45] * 4, noise=noise))
 
 
