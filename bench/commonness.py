@@ -17,7 +17,7 @@ import apsw
 import click
 
 from memoryd.config.paths import models_dir
-from memoryd.domain.ranking.calibration import packed
+from memoryd.domain.ranking.calibration import pack_background
 from memoryd.models.store import ModelStore
 from memoryd.search.ranking import TABLE
 from tests.daemon import STARTER
@@ -37,7 +37,7 @@ def main(dictionary: Path) -> None:
     if model is None:
         raise click.UsageError(f"the model is not here: memoryctl models pull {STARTER}")
     table = {**_english(_vocabulary(model)), **_chinese(dictionary)}
-    TABLE.write_bytes(packed(table))
+    TABLE.write_bytes(pack_background(table))
     click.echo(f"{len(table)} terms in {TABLE.stat().st_size} bytes")
 
 

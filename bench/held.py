@@ -9,8 +9,8 @@ from pathlib import Path
 from bench.measurement import Aim, Bench, Row
 from bench.timing import Stopwatch, median, percentile
 from memoryd.domain.documents import RelativePath, Source
-from memoryd.domain.syncplan import RACY_WINDOW_NS, Known
-from memoryd.files.excerpts import PresentFiles
+from memoryd.domain.syncplan import RACY_WINDOW_NS, IndexedFile
+from memoryd.files.excerpts import FileChecker
 from memoryd.files.ignore import IgnoreFile
 from memoryd.files.reading import read_snapshot
 from memoryd.files.roots import workspace_roots
@@ -56,7 +56,7 @@ async def _unchanged(workspace: Path) -> float:
             workspace, is_ignored=ruling.is_ignored, may_hide=ruling.may_hide, is_current=ruling.is_current
         )
 
-    files = PresentFiles(rules=rules, roots=lambda: workspace_roots(workspace, ()))
+    files = FileChecker(rules=rules, roots=lambda: workspace_roots(workspace, ()))
     with ThreadPoolExecutor(THREADS) as executor:
         check, took = FileCheck(files=files, executor=executor, chunker=""), []
         for _ in range(CALLS):
@@ -68,5 +68,5 @@ async def _unchanged(workspace: Path) -> float:
 
 def _row(workspace: Path, path: RelativePath) -> ChunkRow:
     content = read_snapshot(workspace, path, max_bytes=1 << 20)
-    known = Known(content.stat, time.time_ns(), content.sha256)
+    known = IndexedFile(content.stat, time.time_ns(), content.sha256)
     return ChunkRow(0, path, Source.MEMORY, 1, 2, "", "line\nline\n", content.stat.mtime_ns, known)

@@ -161,7 +161,7 @@ class Denied(RequestError):
 READ_ONLY = "nothing is written: memory.readOnly is true"
 
 
-def read_only() -> Denied:
+def read_only_error() -> Denied:
     """Return the error for a write while `memory.readOnly` is true."""
     return Denied(READ_ONLY, hint="set memory.readOnly: false")
 
@@ -293,7 +293,7 @@ _REFUSED = (InvalidRequest, TooLarge, NotFound, UnknownAgent, Disabled, Denied, 
 ERROR_TYPES = (*_REFUSED, NotNow, Overloaded, ShuttingDown, DeadlineExceeded)
 
 
-def error_of(code: ErrorCode, message: str, *, hint: str = "") -> MemorydError:
+def error_for_code(code: ErrorCode, message: str, *, hint: str = "") -> MemorydError:
     """Return the error a client raises for an error reply: the ERROR_TYPES class with the code, else MemorydError."""
     kind = next((kind for kind in ERROR_TYPES if kind.code is code), MemorydError)
     return kind(message, hint=hint)

@@ -123,7 +123,7 @@ def configure(
     )
 
 
-def take_in_libraries() -> None:
+def route_library_logs() -> None:
     """Route warnings of libraries that use the `logging` module through structlog, so that the rate limit applies."""
     root = logging.getLogger()
     if not any(isinstance(handler, _LibraryHandler) for handler in root.handlers):

@@ -83,7 +83,7 @@ class Breaker(Struct, frozen=True):
         )
 
 
-async def happens(waiting: Awaitable[object], within: float | None) -> bool:
+async def wait_within(waiting: Awaitable[object], within: float | None) -> bool:
     """Wait at most `within` seconds (None: for ever); return whether the awaitable finished in time."""
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(within):
@@ -92,7 +92,7 @@ async def happens(waiting: Awaitable[object], within: float | None) -> bool:
     return False
 
 
-async def together(*loops: Coroutine[Any, Any, object]) -> None:
+async def run_together(*loops: Coroutine[Any, Any, object]) -> None:
     """Run coroutines concurrently until all return; if one fails, cancel the others and raise its error."""
     failures: list[Exception] = []
 

@@ -3,12 +3,12 @@
 from msgspec.structs import replace
 
 from memoryd.domain.text.chunking import Chunk, Span, each_chunk
-from memoryd.domain.text.lines import padded
+from memoryd.domain.text.lines import encode_padded
 
 
 def chunk(text: str, *, tokens: int = 400, overlap: int = 80, passage_tokens: int = 100) -> list[Chunk]:
     """Cut a text as the package does."""
-    data = padded(text)
+    data = encode_padded(text)
     cut = list(each_chunk(data, tokens=tokens, overlap=overlap, passage_tokens=passage_tokens))
     at, last = {0: 0}, 0
     for edge in sorted({edge for part in cut for edge in _edges(part)}):

@@ -16,7 +16,7 @@ import numpy as np
 from bench.followups.followup_set import followups
 from bench.retrieval.subsets import CHUNKS, KeptEmbedder, kept_embedder
 from memoryd.domain.documents import RelativePath
-from memoryd.domain.sessions.conversation_parts import grown
+from memoryd.domain.sessions.conversation_parts import appended_parts
 from memoryd.domain.sessions.sequences import SimilarTurns
 from memoryd.embed.calibration import UnrelatedTexts
 from memoryd.embed.current import CurrentEmbedder, ModelPhase
@@ -55,7 +55,7 @@ async def _read(source: QaConversations, database: Database) -> None:
     for path in source.scan({}, is_forced=True).due:
         step = source.read_on(RelativePath(path), "")
         assert step is not None
-        parts = grown(None, step.lines)
+        parts = appended_parts(None, step.lines)
         row = ConversationRow(path, step.stamp, step.tail, CHUNKS.fingerprint, parts[-1])
         await database.conversations.put(row, cut(path, parts, CHUNKS), is_afresh=True)
 

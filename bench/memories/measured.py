@@ -16,7 +16,7 @@ from bench.stage import agent, cpu_seconds, prepared, settle
 from bench.standin import make_model
 from bench.timing import ProcessorWatch, Stopwatch, timed
 from memoryd.domain.documents import FileStat, RelativePath
-from memoryd.domain.syncplan import Known
+from memoryd.domain.syncplan import IndexedFile
 from memoryd.memory.book import MemoryCache
 from memoryd.memory.note_files import RecordDays
 from memoryd.store.index.database import Database
@@ -120,7 +120,7 @@ async def _books(path: Path, workspace: Path, corpus: MemoryCorpus) -> list[Row]
         memories = len((await book.current()).memories)
         first_seconds = first.seconds
         # found unchanged at another time: its lines are read anew, as those of a changed one
-        await database.documents.touch(_last(corpus), Known(NO_STAT, time.time_ns()))
+        await database.documents.touch(_last(corpus), IndexedFile(NO_STAT, time.time_ns()))
         second = Stopwatch()
         await book.current()
         next_ms = second.ms

@@ -30,12 +30,12 @@ from bench.retrieval.sets import Question, QuestionSet, question_sets
 from bench.retrieval.subsets import KeptEmbedder, PlacedChunk, Subset, chunks_below, kept_embedder, subset
 from memoryd.config.paths import cache_dir, models_dir
 from memoryd.domain.ranking.calibration import CosineSample, Verdict, noise_of
-from memoryd.domain.ranking.vector_space import Strangers, is_narrow
+from memoryd.domain.ranking.vector_space import UnrelatedVectors, is_narrow
 from memoryd.domain.text.languages import language_of
 from memoryd.embed.calibration import UnrelatedTexts
 from memoryd.models.store import ModelStore
 from memoryd.search.hits import best_verdict
-from memoryd.search.protocol import Found
+from memoryd.search.protocol import SearchResult
 from tests.daemon import MULTILINGUAL, STARTER
 from tests.tiny_rankers import write_bert_ranker
 
@@ -77,7 +77,7 @@ class Space:
     unrelated: UnrelatedTexts | None = None
 
     @property
-    def strangers(self) -> Sequence[Strangers]:
+    def strangers(self) -> Sequence[UnrelatedVectors]:
         known = self.embedder and self.unrelated and self.unrelated.known(self.embedder.identity.fingerprint)
         return known or ()
 
@@ -157,7 +157,7 @@ def _languages(question: Question, answer: PlacedChunk) -> str:
     return "" if "" in languages or len(set(languages)) == 1 else "→".join(languages)
 
 
-def _verdict(found: Found) -> Verdict:
+def _verdict(found: SearchResult) -> Verdict:
     return best_verdict(found.hits) or Verdict.NONE
 
 

@@ -21,7 +21,7 @@ from memoryd.config.memory_search import ChunkingSection
 from memoryd.domain.documents import FileStat, RelativePath, Source
 from memoryd.domain.memories.entries import ChunkEntry, ChunkSettings, chunk_entries
 from memoryd.domain.ranking.golden import LineSpan
-from memoryd.domain.syncplan import Known
+from memoryd.domain.syncplan import IndexedFile
 from memoryd.domain.vector import Vector
 from memoryd.embed.calibration import UnrelatedTexts
 from memoryd.embed.current import CurrentEmbedder, ModelPhase
@@ -29,7 +29,7 @@ from memoryd.embed.local.local_model import LlamaWorker
 from memoryd.embed.protocol import Embedder, EmbedderIdentity, Passage, Unembeddable
 from memoryd.index.pending import Spaces
 from memoryd.search.builtin import BuiltinSearch
-from memoryd.search.protocol import Found, Query
+from memoryd.search.protocol import Query, SearchResult
 from memoryd.search.ranking import SearchSettings
 from memoryd.store.index.database import Database
 from memoryd.store.index.documents import FileContent, FileRow
@@ -137,7 +137,7 @@ class Subset:
         await self._database.documents.remove((), purged=[RelativePath(path) for path in paths])
         self._search.forget_vectors()
 
-    async def ask(self, question: str, *, limit: int = 6) -> Found:
+    async def ask(self, question: str, *, limit: int = 6) -> SearchResult:
         """Answer as the daemon would."""
         return await self._search.search(Query(question, limit=limit, deadline=60))
 
@@ -172,7 +172,7 @@ def _row(path: str) -> FileRow:
     return FileRow(
         RelativePath(path),
         Source.MEMORY,
-        Known(FileStat(1, 1, 1, 1, 1), 1, sha256(path.encode()).digest()),
+        IndexedFile(FileStat(1, 1, 1, 1, 1), 1, sha256(path.encode()).digest()),
         1,
         CHUNKS.fingerprint,
     )

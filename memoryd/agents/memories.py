@@ -21,7 +21,7 @@ from memoryd.agents.retained.changes import Retained
 from memoryd.agents.search import AgentFiles, AgentSearch, SearchOptions
 from memoryd.agents.status.figures import Counters, sum_counters
 from memoryd.agents.status.status import AgentParts, DegradationsOf, DegradationTracker, MemoryStatus, StatusBoard
-from memoryd.agents.turns.told import AgentTold
+from memoryd.agents.turns.shown import ShownMemories
 from memoryd.agents.turns.turns import AgentTurns
 from memoryd.agents.workspace.index import WorkspaceIndex
 from memoryd.config.agents import Agent
@@ -196,7 +196,7 @@ class AgentMemory(Struct, frozen=True):
     conversations: StoredConversations
     retained: Retained
     turns: AgentTurns
-    told: AgentTold
+    told: ShownMemories
     parts: AgentParts
     """The parts that status reports on."""
     team: "AgentTeam | None" = None
@@ -274,7 +274,7 @@ class AgentMemories:
             )
         return memory.team
 
-    def told(self, admitted: Admitted) -> AgentTold:
+    def told(self, admitted: Admitted) -> ShownMemories:
         """Return the record of the memories that the agent was shown for each question."""
         return self._find_enabled(admitted).told
 

@@ -23,7 +23,7 @@ from memoryd.config.paths import qmd_home, state_dir
 from memoryd.domain.access import Admitted
 from memoryd.domain.documents import RelativePath, is_conversation, is_document_name, parse
 from memoryd.domain.media import LABELS, modality_of
-from memoryd.domain.memories.book import Book, book_of, changed_book, verified
+from memoryd.domain.memories.book import Book, book_of, changed_book, check_citation
 from memoryd.domain.memories.kinds import GLOBAL, TEAM, ShortId, Visibility, is_scope, is_team, short_id
 from memoryd.domain.memories.recall_filters import WORKSPACE
 from memoryd.domain.memories.sections import is_of_memories
@@ -31,20 +31,20 @@ from memoryd.domain.memories.visibility import hidden_generated_lines, hidden_li
 from memoryd.domain.ranking.filters import Filters, parse_instant
 from memoryd.domain.ranking.fusion import Weights
 from memoryd.domain.ranking.questions import parse_question
-from memoryd.domain.text.standing import standing_of
+from memoryd.domain.text.note_status import current_flags
 from memoryd.embed.current import CurrentEmbedder
 from memoryd.errors import InvalidRequest, MemorydError, NotFound, NotNow, StoreError
 from memoryd.files.excerpts import (
     QMD_PREFIX,
+    DiskState,
     Excerpt,
     FileLocation,
     LineRange,
-    Presence,
-    hidden_by,
+    hide_lines,
     indexed_name,
     location_of,
     read_lines,
-    without,
+    rule_state,
 )
 from memoryd.files.reading import NotReadableError, TornReadError, read_snapshot, utf8_of
 from memoryd.files.roots import workspace_roots
@@ -52,11 +52,11 @@ from memoryd.memory.book import MemoryCache
 from memoryd.memory.journal import Journal
 from memoryd.qmd.agent import AgentQmd
 from memoryd.qmd.collections import further_paths
-from memoryd.qmd.engine import ExportedSearch, JoinedConversations
+from memoryd.qmd.engine import ExportedSearch, MergedConversations
 from memoryd.replies.changes import VerifyReply
 from memoryd.replies.search import FileReply
 from memoryd.search.answer import SearchAnswer, SearchService
-from memoryd.search.combined import NOTHING_TO_ASK, ConversationArm
+from memoryd.search.combined import NOT_INDEXED, ConversationArm
 from memoryd.search.protocol import Arm, ArmState, Engine, Query
 from memoryd.sessions.transcripts.exports import ExportSettings, SessionExports
 from memoryd.sessions.transcripts.folders import AgentTranscripts
@@ -198,11 +198,11 @@ def conversation_arm(
     index = conversations.search if conversations.is_wanted else None
     if exports is None:
         return ConversationArm(index, lambda seconds: _index_arm(conversations, seconds, is_reading=is_reading))
-    joined = JoinedConversations(index=index, exports=exports, weights=weights)
+    joined = MergedConversations(index=index, exports=exports, weights=weights)
 
     async def state(seconds: float) -> Arm:
-        arm = NOTHING_TO_ASK if index is None else await _index_arm(conversations, seconds, is_reading=is_reading)
-        if arm.reason not in (NOTHING_TO_ASK.reason, NO_TRANSCRIPTS) or not exports.is_expected:
+        arm = NOT_INDEXED if index is None else await _index_arm(conversations, seconds, is_reading=is_reading)
+        if arm.reason not in (NOT_INDEXED.reason, NO_TRANSCRIPTS) or not exports.is_expected:
             return arm
         if exports.has_collection:
             return Arm(ArmState.OK)
@@ -311,7 +311,7 @@ class AgentFiles(Struct, frozen=True, kw_only=True):
                 "truncated": lines.next_first is not None or lines.next_column is not None,
                 "nextFrom": lines.next_first,
                 "nextColumn": lines.next_column,
-                "flags": [flag.value for flag in (*excerpt.flags, *standing_of(excerpt.marks, self.today()))],
+                "flags": [flag.value for flag in (*excerpt.flags, *current_flags(excerpt.marks, self.today()))],
             }
         )
 
@@ -346,7 +346,7 @@ class AgentFiles(Struct, frozen=True, kw_only=True):
             if content.sha256.hex() == excerpt.sha256:
                 data = utf8_of(content)[0]
                 hidden = hidden_lines(data, name, visibility) | hidden_generated_lines(data, visible.__contains__)
-                return without(excerpt, requested, hidden)
+                return hide_lines(excerpt, requested, hidden)
         raise NotNow(f"{name!r} is being written", hint="ask again in a moment")
 
     def _check_rules(self, name: RelativePath) -> None:
@@ -354,8 +354,8 @@ class AgentFiles(Struct, frozen=True, kw_only=True):
 
         The documents of qmd are checked by qmd.
         """
-        hidden = None if name.startswith(QMD_PREFIX) else hidden_by(self.index.rules.rules(), name)
-        if hidden is not None and hidden.presence is Presence.STALE:
+        hidden = None if name.startswith(QMD_PREFIX) else rule_state(self.index.rules.rules(), name)
+        if hidden is not None and hidden.presence is DiskState.STALE:
             raise NotNow(f"{name!r} cannot be read now: {hidden.reason}", hint="ask again in a moment")
         if hidden is not None:
             raise NotFound(f"no document {name!r} is indexed", hint="paths are relative to the workspace")
@@ -402,7 +402,7 @@ class AgentVerifying(Struct, frozen=True, kw_only=True):
         # files saved a moment ago count: the citation is checked against the disk
         await self.index.follow(FOLLOW_SECONDS)
         book = self._visible_book(await self.book.current(), admitted)
-        check = verified(book, citation, await self._count_lines(citation.path))
+        check = check_citation(book, citation, await self._count_lines(citation.path))
         memory = check.memory
         return VerifyReply(
             citation=text,

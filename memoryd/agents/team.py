@@ -13,8 +13,8 @@ from memoryd.domain.access import Admitted
 from memoryd.domain.clock import rfc3339
 from memoryd.domain.documents import Citation, citation_in, person_of
 from memoryd.domain.memories.book import Book, Memory
-from memoryd.domain.memories.changes.replacing import replaced
-from memoryd.domain.memories.documents import within
+from memoryd.domain.memories.changes.replacing import find_replaced
+from memoryd.domain.memories.documents import visible_memories
 from memoryd.domain.memories.kinds import ID_PREFIX_CHARS, MemoryId, short_id
 from memoryd.domain.memories.line import RetainedLine, render
 from memoryd.domain.memories.sections import as_shared
@@ -24,10 +24,10 @@ from memoryd.domain.memories.sharing import (
     log_path,
     note_path,
     promoted,
-    replaced_in,
+    shareable_ids,
     shared_file,
     shared_names,
-    standing,
+    superseded_in,
     why_not_promoted,
 )
 from memoryd.domain.patterns import matches
@@ -70,7 +70,7 @@ class AgentTeam(Struct, frozen=True, kw_only=True):
         SidecarError.
         """
         book, memory = await self._find_memory(name, admitted)
-        older = await asyncio.to_thread(replaced_in, book)
+        older = await asyncio.to_thread(superseded_in, book)
         if why := why_not_promoted(memory, self.agent) or REPLACED * (memory.id in older):
             raise Denied(f"{memory.id[:ID_PREFIX_CHARS]} is not shared: {why}")
         shared = await self.sharing.memories()
@@ -206,14 +206,14 @@ class AgentTeam(Struct, frozen=True, kw_only=True):
         # right after a reload the index does not know the lines yet
         await self.index.follow(_FOLLOW_SECONDS)
         book = await self.documents.now()
-        known = {memory.id: memory for memory in within(book, self.documents.recall.visibility(admitted))}
+        known = {memory.id: memory for memory in visible_memories(book, self.documents.recall.visibility(admitted))}
         if len(name) == ID_CHARS and name not in known:
             # by the id that it would have with the team
             of_name = (memory for memory in known.values() if promoted(memory.line).id == name)
             if own := [memory for memory in of_name if why_not_promoted(memory, self.agent) != A_COLLEAGUES]:
                 return book, own[0]
         try:
-            return book, replaced(known, {}, name, is_exact=True).named
+            return book, find_replaced(known, {}, name, is_exact=True).named
         except ValueError as exc:
             raise NotFound(str(exc), hint=_NAME_HINT) from exc
 
@@ -288,7 +288,7 @@ async def shared_notes(
             texts |= {} if text is None else {path: text}
     is_behind = index.indexer.state.pending_files > 0
     return SharedNotes(
-        texts, refused, None if is_behind else await asyncio.to_thread(standing, await book.current(), agent)
+        texts, refused, None if is_behind else await asyncio.to_thread(shareable_ids, await book.current(), agent)
     )
 
 

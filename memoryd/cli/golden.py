@@ -25,7 +25,7 @@ from memoryd.domain.ranking.golden import (
     QuestionResult,
     RankingScores,
     first_rank,
-    located,
+    locate_answer,
     parse_golden,
     scores,
 )
@@ -131,7 +131,7 @@ class DocumentTexts:
         if place.memory:
             return self._of_memory(place.memory)
         text = self.text(place.path)
-        if text is not None and (span := located(place, text)) is not None:
+        if text is not None and (span := locate_answer(place, text)) is not None:
             return [span]
         return list(self._moved(place))[:1] if place.quote else []
 
@@ -156,7 +156,10 @@ class DocumentTexts:
             return
         for path in dict.fromkeys(hit["path"] for hit in reply["results"]):
             text = self.text(path)
-            if text is not None and (span := located(GoldenPlace(path=path, quote=place.quote), text)) is not None:
+            if (
+                text is not None
+                and (span := locate_answer(GoldenPlace(path=path, quote=place.quote), text)) is not None
+            ):
                 yield span
 
 

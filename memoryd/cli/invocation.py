@@ -103,7 +103,7 @@ class Invocation:
             self.memory.close()
 
     def print_json(self, value: object) -> None:
-        click.echo(terminal.encoded(value))
+        click.echo(terminal.to_json(value))
 
     def show(self, reply: object, lines: Iterable[str], notes: Iterable[str] = (), *, code: Exit = Exit.DONE) -> Exit:
         """Print a reply as JSON, or else its lines, then notes on stderr; return `code`.
@@ -137,7 +137,7 @@ def unknown_agent(agent: str | None, known: Iterable[str]) -> UnknownAgent:
     return UnknownAgent(f"no agent {agent!r} is configured", hint=f"there is: {', '.join(known)}")
 
 
-def found(what: object) -> Exit:
+def exit_code_of(what: object) -> Exit:
     """Return DONE if `what` is true or not empty, else NOTHING_FOUND."""
     return Exit.DONE if what else Exit.NOTHING_FOUND
 
@@ -177,12 +177,12 @@ def shared(command: AnyCommand) -> AnyCommand:
     return json_option(socket_option(agent_option(command)))
 
 
-def verb(command: Callable[Concatenate[Invocation, Parameters], Result]) -> Callable[Parameters, Result]:
+def with_invocation(command: Callable[Concatenate[Invocation, Parameters], Result]) -> Callable[Parameters, Result]:
     """Give a command the shared options, and pass it the invocation first."""
     return shared(click.pass_obj(command))
 
 
-def asks(
+def command_from_call(
     call: "Callable[Concatenate[Client, ...], Reply]", *, found_at: str = ""
 ) -> Callable[[Callable[[Reply], Iterable[str]]], Callable[..., Exit]]:
     """Return a decorator that makes a command of a function from a reply to its lines.
@@ -194,9 +194,9 @@ def asks(
     def command_of(lines: Callable[[Reply], Iterable[str]]) -> Callable[..., Exit]:
         def command(invocation: Invocation, **options: Any) -> Exit:
             reply = call(invocation.memory, **options)
-            return invocation.show(reply, lines(reply), code=found(reply[found_at]) if found_at else Exit.DONE)
+            return invocation.show(reply, lines(reply), code=exit_code_of(reply[found_at]) if found_at else Exit.DONE)
 
-        return verb(update_wrapper(command, lines))
+        return with_invocation(update_wrapper(command, lines))
 
     return command_of
 

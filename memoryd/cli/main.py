@@ -125,7 +125,7 @@ def main() -> NoReturn:
             raise  # about a file, not about standard output
         with contextlib.suppress(OSError):
             click.echo(f"memoryctl: the answer cannot be written to standard output: {exc.strerror or exc}", err=True)
-        terminal.let_go_of_output()
+        terminal.discard_output()
         code = Exit.ERROR
     gc.freeze()  # else the interpreter collects all imported modules once more at exit
     sys.exit(code)

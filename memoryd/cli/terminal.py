@@ -48,7 +48,7 @@ def is_coloured(stream: TextIO) -> bool:
     return is_terminal(stream) and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
-def styled(text: str, *, bold: bool = False, dim: bool = False, colour: str | None = None) -> str:
+def style(text: str, *, bold: bool = False, dim: bool = False, colour: str | None = None) -> str:
     """Return text styled for stdout, or unchanged if stdout has no colours."""
     if not is_coloured(sys.stdout):
         return text
@@ -58,7 +58,7 @@ def styled(text: str, *, bold: bool = False, dim: bool = False, colour: str | No
 
 def bold(text: str) -> str:
     """Return harmless text as one line, in bold if stdout has colours."""
-    return styled(harmless_line(text), bold=True)
+    return style(harmless_line(text), bold=True)
 
 
 def in_columns(*parts: str) -> str:
@@ -77,10 +77,10 @@ def with_gutter(line: str, *, is_marked: bool) -> str:
     So `grep '^ > '` finds the lines that answer.
     """
     text = harmless(line)
-    return (f" > {styled(text, bold=True)}" if is_marked else f"   {text}").rstrip()
+    return (f" > {style(text, bold=True)}" if is_marked else f"   {text}").rstrip()
 
 
-def let_go_of_output() -> None:
+def discard_output() -> None:
     """Redirect standard output to the null device, because Python would try to write the rest again at exit."""
     with Path(os.devnull).open("wb") as null:
         os.dup2(null.fileno(), sys.stdout.fileno())
@@ -91,7 +91,7 @@ def note(text: str) -> None:
     click.echo(f"note: {harmless_line(text)}", err=True)
 
 
-def encoded(value: object, *, indent: int | None = 2) -> str:
+def to_json(value: object, *, indent: int | None = 2) -> str:
     """Return JSON with readable letters, as far as stdout can encode them, but without terminal control characters."""
     is_unicode = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
     text = json.dumps(value, ensure_ascii=not is_unicode, indent=indent)

@@ -124,7 +124,7 @@ def write_config(invocation: Invocation, path: Path, text: str) -> Path | None:
 
 
 @contextmanager
-def streamed(path: Path, *, replaces: bool) -> Iterator[IO[bytes]]:
+def open_for_export(path: Path, *, replaces: bool) -> Iterator[IO[bytes]]:
     """Yield a stream to a new file, which appears under its name when all is written, and is then durable.
 
     Raises InvalidRequest if no file may be written at `path`, StoreUnavailable.

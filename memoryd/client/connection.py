@@ -26,7 +26,7 @@ from memoryd.errors import (
     MemorydError,
     NotNow,
     NotPermitted,
-    error_of,
+    error_for_code,
 )
 from memoryd.wire import API, ErrorCode
 
@@ -337,7 +337,7 @@ def refusal(status: int, content: bytes) -> MemorydError:
     """Return the exception for an error reply."""
     try:
         error = json.loads(content)["error"]
-        return error_of(ErrorCode(error["code"]), str(error["message"]), hint=str(error.get("hint") or ""))
+        return error_for_code(ErrorCode(error["code"]), str(error["message"]), hint=str(error.get("hint") or ""))
     except (ValueError, KeyError, TypeError):
         return MemorydError(f"memoryd answered with status {status}", hint="compare versions: memoryctl version")
 

@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from memoryd.config.section import Many, Section, Text
+from memoryd.config.section import Section, Text, TupleOf
 from memoryd.domain import access
 
 ActionName = Literal["allow", "deny"]
@@ -44,7 +44,9 @@ class AccessSection(Section):
 
     default: ActionName = "deny"
     """The action for a session that matches no rule."""
-    rules: Many[AccessRuleSection] = (AccessRuleSection(action="allow", match=AccessMatchSection(chat_type="direct")),)
+    rules: TupleOf[AccessRuleSection] = (
+        AccessRuleSection(action="allow", match=AccessMatchSection(chat_type="direct")),
+    )
     """Who may ask, by session key; the first matching rule decides; unset: only direct chats."""
 
     def to_access(self) -> access.RuleList:

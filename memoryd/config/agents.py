@@ -17,13 +17,13 @@ from memoryd.config.memory import MemorySection
 from memoryd.config.memory_search import MemorySearchSection
 from memoryd.config.paths import OPENCLAW_STATE, expand, workspace_state_dir
 from memoryd.config.providers import HttpAddress, LocalSection, RemoteSection
-from memoryd.config.section import AnchoredPath, Effect, Many, Section, SharedSection, Text
+from memoryd.config.section import AnchoredPath, Effect, Section, SharedSection, Text, TupleOf
 from memoryd.config.team import TeamSection
 from memoryd.domain.access import folded_id, read_key
 from memoryd.domain.embedding import LOCAL, NONE
 from memoryd.domain.expressions import expression
 
-MOST = 12
+RECALLED_MAX = 12
 """Upper bound of recalled memories; more do not improve an answer."""
 
 
@@ -39,7 +39,7 @@ class AutoRecallSection(Section, alias_generator=None):
 
     auto_recall: bool = True
     """`false`: a turn gives no bundle; the agent recalls when it needs to."""
-    recall_final_k: int = Field(default=5, ge=1, le=MOST)
+    recall_final_k: int = Field(default=5, ge=1, le=RECALLED_MAX)
     """How many memories and passages a turn recalls, 12 at most."""
     retrieval: RetrievalSection = RetrievalSection()
     """The size of the bundle of a turn."""
@@ -156,7 +156,7 @@ class AgentSection(SharedSection):
     """`true`: the agent for requests that name no agent; if no entry is the default, the first one is."""
     workspace: AnchoredPath | None = None
     """The agent's own folder with `MEMORY.md` and `memory/`; unset: `agents.defaults.workspace`."""
-    sockets: Annotated[Many[AgentSocketSection], Effect.RESTART] = ()
+    sockets: Annotated[TupleOf[AgentSocketSection], Effect.RESTART] = ()
     """Sockets that are bound to this agent, for a sandbox that must not ask as another agent."""
     memory: AutoRecallSection = AutoRecallSection()
     """Values that differ from the defaults, key by key."""
@@ -169,7 +169,7 @@ class AgentsSection(Section):
 
     defaults: AgentDefaultsSection = AgentDefaultsSection()
     """Default values for all agents."""
-    list: Many[AgentSection] = ()
+    list: TupleOf[AgentSection] = ()
     """The agents; empty: one agent, `main`, with the defaults."""
 
 

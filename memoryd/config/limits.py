@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field
 
 from memoryd.config.paths import expand, http_token_file
-from memoryd.config.section import AnchoredPath, Effect, Many, Section, UpperCase
+from memoryd.config.section import AnchoredPath, Effect, Section, TupleOf, UpperCase
 from memoryd.domain.expressions import expression
 from memoryd.errors import TooLarge
 
@@ -84,10 +84,10 @@ class HttpSection(Section):
     """The number of the port."""
     token_file: AnchoredPath | None = None
     """The file with the token, created at the first start; unset: `http-token` in the state folder."""
-    allowed_hosts: Many[Annotated[str, AfterValidator(_host)]] = ()
+    allowed_hosts: TupleOf[Annotated[str, AfterValidator(_host)]] = ()
     """Accepted `Host` headers besides `127.0.0.1`, `localhost` and `[::1]` with the port, such as the other end of a
     tunnel."""
-    allowed_origins: Many[Annotated[str, AfterValidator(_origin)]] = ()
+    allowed_origins: TupleOf[Annotated[str, AfterValidator(_origin)]] = ()
     """Accepted `Origin` headers; a request with another origin is denied, and pages in a browser never get access,
     because there are no CORS headers."""
 

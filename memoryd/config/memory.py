@@ -18,12 +18,12 @@ from memoryd.config.section import (
     Days,
     Duration,
     Fraction,
-    Many,
     OpenClawSection,
     SecretValue,
     Section,
     Text,
     Texts,
+    TupleOf,
 )
 from memoryd.domain.access import AccessRules, folded_id
 from memoryd.domain.documents import CitationMode
@@ -189,7 +189,7 @@ class SessionsSection(Section):
     max_bytes: int = Field(default=2 * 1024**3, ge=64 * 1024, le=1024**4)
     """How many bytes of transcripts are indexed for an agent; above it the least recently written transcripts leave the
     index, and the status lists them."""
-    folders: Many[TranscriptFolderSection] = ()
+    folders: TupleOf[TranscriptFolderSection] = ()
     """Folders of transcripts beside OpenClaw's own (`~/.openclaw/agents/ID/sessions`); read only for an agent with
     `experimental.sessionMemory: true` and `"sessions"` in `sources`."""
 

@@ -13,7 +13,6 @@ from memoryd.config.section import (
     Days,
     DeadlineMs,
     Fraction,
-    Many,
     Minutes,
     OpenClawSection,
     ResultCount,
@@ -21,6 +20,7 @@ from memoryd.config.section import (
     Text,
     Texts,
     Threads,
+    TupleOf,
 )
 from memoryd.domain.sessions.transcripts.records import ReadingRule
 
@@ -238,7 +238,7 @@ class MultimodalSection(OpenClawSection):
 
     enabled: bool = False
     """`true`: pictures and sounds below `extraPaths` are indexed too, and sent to `gemini-embedding-2-preview`."""
-    modalities: Many[Literal["image", "audio", "all"]] = ()
+    modalities: TupleOf[Literal["image", "audio", "all"]] = ()
     """The kinds of media that are indexed; empty: all."""
     max_file_bytes: int = Field(default=10_485_760, ge=1, le=1_073_741_824)
     """The largest picture or sound that is indexed, in bytes; larger ones are left out and reported."""

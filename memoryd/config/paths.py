@@ -35,7 +35,7 @@ def lock_file() -> Path:
     return state_dir() / LOCK_NAME
 
 
-def moved_away(path: Path) -> str:
+def move_command(path: Path) -> str:
     """Return the shell command that moves away a file at the path of one of memoryd's folders."""
     return f"mv {shlex.quote(str(path))} {shlex.quote(f'{path}.old')}"
 
@@ -50,7 +50,7 @@ def models_dir() -> Path:
     return cache_dir() / "models"
 
 
-def strangers_dir() -> Path:
+def calibration_dir() -> Path:
     """Return the folder with each embedding model's vectors of unrelated texts, the noise of its similarities."""
     return cache_dir() / "strangers"
 
@@ -75,10 +75,10 @@ def workspace_state_dir(workspace: Path) -> Path:
 
     Two spellings of one folder (a symlink, `..`, a trailing slash) give the same answer.
     """
-    return state_dir_named(Path(os.path.realpath(workspace)))
+    return state_dir_of_real_path(Path(os.path.realpath(workspace)))
 
 
-def state_dir_named(real: Path) -> Path:
+def state_dir_of_real_path(real: Path) -> Path:
     """Return the folder of a workspace's index by the real path of the workspace, which may not exist any more."""
     slug = re.sub(r"[^a-z0-9]+", "-", real.name.lower()).strip("-")[:SLUG_MAX].rstrip("-")
     return state_dir() / "workspaces" / f"{slug or 'workspace'}-{_digest(real)}"

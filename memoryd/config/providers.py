@@ -26,7 +26,7 @@ from memoryd.config.section import (
     Text,
     Threads,
     anchored,
-    masked,
+    mask_secret,
     parse_foreign_secret,
 )
 from memoryd.domain.embedding import PROVIDERS, RemoteName
@@ -78,7 +78,7 @@ ForeignAddress = Annotated[str | None, PlainValidator(_foreign_address), WithJso
 ForeignHeaders = Annotated[
     dict[str, Secret],
     PlainValidator(_foreign_headers),
-    PlainSerializer(lambda headers: {name: masked(secret) for name, secret in headers.items()}),
+    PlainSerializer(lambda headers: {name: mask_secret(secret) for name, secret in headers.items()}),
     WithJsonSchema({}),
 ]
 

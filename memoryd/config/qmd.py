@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field
 
 from memoryd.config.access import AccessSection
-from memoryd.config.section import AnchoredPath, Duration, Many, OpenClawSection, ResultCount, Text
+from memoryd.config.section import AnchoredPath, Duration, OpenClawSection, ResultCount, Text, TupleOf
 from memoryd.domain.expressions import expression
 
 
@@ -26,7 +26,7 @@ MAX_GLOBS = 256
 """Upper bound of globs that one pattern with braces expands to."""
 
 
-def written_out(pattern: str) -> tuple[str, ...]:
+def expand_globs(pattern: str) -> tuple[str, ...]:
     """Return the globs that a pattern with braces and commas expands to; raises ValueError if there are too many."""
     todo, done = [pattern], list[str]()
     while todo:
@@ -43,7 +43,7 @@ def written_out(pattern: str) -> tuple[str, ...]:
 
 
 def _of_few_globs(pattern: str) -> str:
-    written_out(pattern)
+    expand_globs(pattern)
     return pattern
 
 
@@ -62,7 +62,7 @@ class QmdPathSection(OpenClawSection):
     """Which files below the folder are indexed, as a glob."""
 
 
-QmdPaths = Many[QmdPathSection]
+QmdPaths = TupleOf[QmdPathSection]
 
 
 class QmdMcporterSection(OpenClawSection):

@@ -152,7 +152,7 @@ def effect_of(key: str) -> Effect:
     return next((effect for effect in reversed(Effect) if effect in inner), Effect.RESTART)
 
 
-def of_effect(keys: Iterable[str], effect: Effect) -> list[str]:
+def keys_with_effect(keys: Iterable[str], effect: Effect) -> list[str]:
     """Return the keys that have this effect."""
     return [key for key in keys if effect_of(key) is effect]
 

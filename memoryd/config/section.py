@@ -79,7 +79,9 @@ def subclasses(base: type[BaseModel]) -> Iterator[type[BaseModel]]:
         yield from (section, *subclasses(section))
 
 
-def leaves(value: object, location: tuple[int | str, ...] = ()) -> Iterator[tuple[tuple[int | str, ...], object]]:
+def single_values(
+    value: object, location: tuple[int | str, ...] = ()
+) -> Iterator[tuple[tuple[int | str, ...], object]]:
     """Yield all single values in a section and the sections below, each with its location in the file's spelling."""
     match value:
         case Section():
@@ -95,7 +97,7 @@ def leaves(value: object, location: tuple[int | str, ...] = ()) -> Iterator[tupl
             yield location, value
             return
     for key, below in items:
-        yield from leaves(below, (*location, key))
+        yield from single_values(below, (*location, key))
 
 
 def attribute_docstrings(body: Sequence[ast.stmt]) -> dict[str, str]:
@@ -188,9 +190,9 @@ AnchoredPath = Annotated[Text, AfterValidator(anchored)]
 """A path relative to the folder of the configuration file; all other paths are relative to the workspace."""
 
 Item = TypeVar("Item")
-Many = Annotated[tuple[Item, ...], Field(strict=False)]
+TupleOf = Annotated[tuple[Item, ...], Field(strict=False)]
 """A list in the file, which becomes a tuple."""
-Texts = Many[Text]
+Texts = TupleOf[Text]
 
 Fraction = Annotated[float, Field(ge=0, le=1)]
 Count = Annotated[int, Field(ge=0, le=1_000_000)]
@@ -275,7 +277,7 @@ class Secret(Struct, frozen=True):
     """Digest of the file's content, so that a reload detects a changed secret; empty for other kinds."""
 
     def __repr__(self) -> str:
-        return f"Secret({masked(self)!r})"
+        return f"Secret({mask_secret(self)!r})"
 
     def reveal(self, environment: Mapping[str, str] = os.environ) -> str:
         """Return the secret itself; a file or variable is read at each call.
@@ -293,7 +295,7 @@ class Secret(Struct, frozen=True):
         return secret
 
 
-def masked(secret: Secret) -> str | dict[str, str]:
+def mask_secret(secret: Secret) -> str | dict[str, str]:
     """Return asterisks for a plain secret, and the reference itself for a reference."""
     if secret.kind == "text":
         return str(secret.content)
@@ -355,7 +357,7 @@ def _first_line(path: str) -> str:
 SecretValue = Annotated[
     Secret,
     PlainValidator(parse_secret),
-    PlainSerializer(masked),
+    PlainSerializer(mask_secret),
     WithJsonSchema(
         {
             "anyOf": [
@@ -370,6 +372,6 @@ SecretValue = Annotated[
 ForeignSecret = Annotated[
     Secret | None,
     PlainValidator(parse_foreign_secret),
-    PlainSerializer(lambda secret: None if secret is None else masked(secret)),
+    PlainSerializer(lambda secret: None if secret is None else mask_secret(secret)),
     WithJsonSchema({}),
 ]

@@ -23,14 +23,14 @@ from memoryd.api.application import Application, at_reload, deadlines
 from memoryd.api.http.connection import ConnectionLimits
 from memoryd.api.http.counting import RequestCounts
 from memoryd.api.http.limits import Admission, GuardLimits, guard_app
-from memoryd.api.http.loopback import Door, LoopbackAuth, LoopbackPort, address_of
+from memoryd.api.http.loopback import LoopbackAuth, LoopbackPort, PortGuard, address_of
 from memoryd.api.http.reload_gate import ClosingLimits, ReloadGate
 from memoryd.api.http.server import Server
 from memoryd.api.http.sockets import Listener, bind_listener, take_inherited
 from memoryd.config.agents import Agent
 from memoryd.config.loading.load import Loaded
 from memoryd.config.paths import socket_path
-from memoryd.config.root import Config, of_effect
+from memoryd.config.root import Config, keys_with_effect
 from memoryd.config.section import Effect
 from memoryd.daemon import heartbeats
 from memoryd.daemon.heartbeats import Heartbeats, Notifier
@@ -38,11 +38,11 @@ from memoryd.daemon.lock import DaemonLock, keep_lock
 from memoryd.daemon.log_output import OwnLog
 from memoryd.daemon.reloading import OpenWorkspaces, Reloading
 from memoryd.daemon.report import Reporter, Supervisor
-from memoryd.domain.access import DoorRules, WrongTokens
+from memoryd.domain.access import DoorRules, TokenLimiter
 from memoryd.errors import AlreadyRunning, NotNow
 from memoryd.files.token_file import TokenFile
 from memoryd.replies.daemon import ConfigReply, PageReply
-from memoryd.web.door import PageDoor, PagePort, at_pages, behind_door, with_headers
+from memoryd.web.door import PageDoor, PagePort, route_by_session, route_pages, with_headers
 from memoryd.web.session import PageSessions
 from memoryd.web.site import Site, page_deadlines, pages_at_reload
 
@@ -96,7 +96,7 @@ class Daemon:
         site = Site(lambda: self._api.services, self._page_sessions)
         self._deadlines = deadlines() | page_deadlines()
         self._reload_gate = ReloadGate(
-            behind_door(site, self._api), at_reload() | pages_at_reload(), self._deadlines.keys()
+            route_by_session(site, self._api), at_reload() | pages_at_reload(), self._deadlines.keys()
         )
 
     def stop(self) -> None:
@@ -171,14 +171,14 @@ class Daemon:
         guarded = partial(guard_app, self._reload_gate, limits, counts=self._counts, admission=self._admission)
         pages = with_headers(guarded(door=partial(PageDoor, rules=rules, sessions=self._page_sessions), is_form=True))
         if http.enabled:
-            door = Door(rules=rules, token=TokenFile(http.token_path()), wrong=WrongTokens(time.monotonic))
+            door = PortGuard(rules=rules, token=TokenFile(http.token_path()), wrong=TokenLimiter(time.monotonic))
             calls = guarded(door=partial(LoopbackAuth, door=door))
             self._port = LoopbackPort(
-                host=http.host, port=http.port, app=at_pages(pages, calls), door=door, limits=connections
+                host=http.host, port=http.port, app=route_pages(pages, calls), door=door, limits=connections
             )
         self._reporter.page_address = address_of(http.host, http.port)
         self._page_port = PagePort(
-            at_pages(pages, guard_app(Application(table=()))),
+            route_pages(pages, guard_app(Application(table=()))),
             host=http.host,
             port=http.port,
             configured=lambda: self._port,
@@ -278,7 +278,7 @@ class Daemon:
 
     async def _apply(self, loaded: Loaded, changed: Sequence[str]) -> None:
         """Apply a configuration. If it raises, the previous one stays in effect."""
-        if of_effect(changed, Effect.EXCHANGE):
+        if keys_with_effect(changed, Effect.EXCHANGE):
             async with self._reload_gate.closed(CLOSING):
                 try:
                     await self._open.exchange(loaded.config)

@@ -34,7 +34,17 @@ from typing import Self
 import structlog
 
 from memoryd.daemon.log_output import open_to_append
-from memoryd.domain.clock import LOOP_SECONDS, Clocks, Heartbeat, HeartState, Jump, LivingPart, Pulse, Stethoscope, jump
+from memoryd.domain.clock import (
+    LOOP_SECONDS,
+    Clocks,
+    Heartbeat,
+    HeartbeatChecker,
+    HeartState,
+    Jump,
+    MonitoredPart,
+    Pulse,
+    jump,
+)
 from memoryd.wire import Exit
 
 log = structlog.get_logger(__name__)
@@ -60,7 +70,7 @@ class Heartbeats:
 
     def __init__(
         self,
-        parts: Callable[[], Sequence[LivingPart]],
+        parts: Callable[[], Sequence[MonitoredPart]],
         *,
         ends_process: bool,
         dumps_to: Callable[[], Path | None] = lambda: None,
@@ -72,9 +82,9 @@ class Heartbeats:
         self._dumps_to = dumps_to
         self._tick_seconds = tick_seconds
         self._processor_seconds = processor_seconds
-        self._loop = LivingPart("event loop", Pulse(), LOOP_SECONDS)
-        self._parts: Sequence[LivingPart] = [self._loop]
-        self._stethoscope = Stethoscope()
+        self._loop = MonitoredPart("event loop", Pulse(), LOOP_SECONDS)
+        self._parts: Sequence[MonitoredPart] = [self._loop]
+        self._stethoscope = HeartbeatChecker()
         self.latest: Sequence[Heartbeat] = []
         """The states of the parts at the last check."""
         self._over = threading.Event()

@@ -11,7 +11,7 @@ from typing import Self
 import structlog
 
 from memoryd.api.http.sockets import make_directories
-from memoryd.config.paths import LOCK_NAME, moved_away
+from memoryd.config.paths import LOCK_NAME, move_command
 from memoryd.errors import AlreadyRunning, NotPermitted, StoreUnavailable
 
 log = structlog.get_logger(__name__)
@@ -98,7 +98,7 @@ def _make_state_directory(directory: Path) -> None:
     if not directory.is_dir():
         raise StoreUnavailable(
             f"{directory} is a file, where the state folder should be",
-            hint=f"move it away: {moved_away(directory)}; or set MEMORYD_STATE_DIR to a folder",
+            hint=f"move it away: {move_command(directory)}; or set MEMORYD_STATE_DIR to a folder",
         )
     owner = directory.stat().st_uid
     if owner != os.geteuid():

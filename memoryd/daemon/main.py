@@ -26,7 +26,7 @@ from memoryd.daemon.heartbeats import POOL, Notifier
 from memoryd.daemon.lock import DaemonLock
 from memoryd.daemon.log_output import OwnLog
 from memoryd.errors import MemorydError
-from memoryd.moving.replacing import finish
+from memoryd.moving.replacing import complete_interrupted
 from memoryd.wire import Exit
 
 events = structlog.get_logger(__name__)
@@ -87,7 +87,7 @@ def _serve(read: Callable[[], Loaded]) -> None:
         raise MemoryError
     loaded = read()
     log.configure(loaded.config.log.level)
-    log.take_in_libraries()
+    log.route_library_logs()
     for notice in loaded.notices:
         events.warning("configuration", notice=notice)
     _harden()
@@ -96,7 +96,7 @@ def _serve(read: Callable[[], Loaded]) -> None:
         own_log = OwnLog(state_dir() / "log")
         # within the lock: a refused second daemon must not rotate the log of the first
         own_log.set_up(loaded.config.log)
-        if finished := finish(state_dir()):
+        if finished := complete_interrupted(state_dir()):
             events.warning("finished what was cut short before", what=finished)
             # the configuration may have changed
             loaded = read()

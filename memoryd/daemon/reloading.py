@@ -21,7 +21,7 @@ from memoryd.agents.status.status import DegradationsOf, DegradationTracker
 from memoryd.agents.workspace.models import ModelParts
 from memoryd.agents.workspace.workspaces import Workspaces
 from memoryd.config.loading.load import Loaded
-from memoryd.config.root import Config, changed_keys, of_effect
+from memoryd.config.root import Config, changed_keys, keys_with_effect
 from memoryd.config.section import Effect
 from memoryd.daemon.heartbeats import POOL, Notifier
 from memoryd.daemon.report import Supervisor
@@ -29,7 +29,7 @@ from memoryd.domain.clock import Jump
 from memoryd.errors import ConfigError, MemorydError, ShuttingDown, StoreUnavailable
 from memoryd.replies.daemon import ConfigReply
 from memoryd.replies.search import ReloadReply
-from memoryd.retry import happens
+from memoryd.retry import wait_within
 
 log = structlog.get_logger(__name__)
 
@@ -119,7 +119,7 @@ class Reloading:
 
     async def wait_until_idle(self, seconds: float) -> None:
         """Wait until no reload is running, for at most `seconds`."""
-        await happens(self._at_rest.wait(), seconds)
+        await wait_within(self._at_rest.wait(), seconds)
 
     async def _reload(self) -> ReloadReply:
         self._at_rest.clear()
@@ -156,7 +156,7 @@ class Reloading:
         return result
 
     def _result(self, loaded: Loaded, changed: Sequence[str], *, is_reloaded: bool) -> ReloadReply:
-        needs_restart = of_effect(changed_keys(self._at_start, loaded.config), Effect.RESTART)
+        needs_restart = keys_with_effect(changed_keys(self._at_start, loaded.config), Effect.RESTART)
         return ReloadReply(
             reloaded=is_reloaded,
             changed=list(changed),
@@ -265,7 +265,7 @@ class OpenWorkspaces:
         self.now.take_over(previous)
         self._models.settle()
         self._start()
-        await happens(self.now.catch_up(), POLL_SECONDS)
+        await wait_within(self.now.catch_up(), POLL_SECONDS)
 
     def _wire(self, config: Config, earlier: AgentMemories | None = None) -> None:
         self.now = Workspaces(config, executor=self._executor, publish=self._bus.publish, models=self._models)

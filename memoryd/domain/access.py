@@ -172,7 +172,7 @@ class Decision(Struct, frozen=True):
         return self.key is None or self.key.chat_type is ChatType.DIRECT
 
 
-def is_of_group(key: str) -> bool:
+def is_group_key(key: str) -> bool:
     """Return whether a session key belongs to a group or a channel; an empty key is the owner's."""
     return bool(key) and read_key(key).chat_type in (ChatType.GROUP, ChatType.CHANNEL)
 
@@ -197,7 +197,7 @@ def read_key(text: str) -> SessionKey:
     return SessionKey(raw, rest, agent, parts[0] if has_channel and chat_type else None, chat_type)
 
 
-def one_spelling(text: str, agent: str) -> str:
+def canonical_key(text: str, agent: str) -> str:
     """Return the canonical spelling of an agent's session key: folded, with the agent named, and `direct` for `dm`."""
     key = read_key(text)
     if key.agent is None and key.raw.startswith(_AGENT_PREFIX):
@@ -384,7 +384,7 @@ def _all(headers: HeaderPairs, name: bytes) -> list[str]:
     return [value.decode("latin-1") for key, value in headers if key == name]
 
 
-class WrongTokens(Struct):
+class TokenLimiter(Struct):
     """Limits wrong tokens to `most` within `seconds`; `clock` is monotonic, in seconds."""
 
     clock: Callable[[], float]

@@ -129,7 +129,7 @@ class Pulse:
             self.end()
 
 
-class LivingPart(Struct, frozen=True):
+class MonitoredPart(Struct, frozen=True):
     """A part with a pulse, and the seconds for which it may be silent while it works."""
 
     name: str
@@ -157,19 +157,19 @@ class Heartbeat(Struct, frozen=True):
     limit_seconds: float
 
 
-class Stethoscope:
+class HeartbeatChecker:
     """Determines heartbeats by comparing the pulses of parts with their previous values."""
 
     def __init__(self) -> None:
         self._previous: dict[Pulse, tuple[int, float]] = {}
         """Beats of each pulse at the last call, and its silent seconds until then."""
 
-    def check(self, parts: Sequence[LivingPart], seconds: float) -> list[Heartbeat]:
+    def check(self, parts: Sequence[MonitoredPart], seconds: float) -> list[Heartbeat]:
         """Return the heartbeats of the parts, `seconds` of running time after the last call."""
         before, self._previous = self._previous, {}
         return [self._heartbeat(part, before.get(part.pulse), seconds) for part in parts]
 
-    def _heartbeat(self, part: LivingPart, before: tuple[int, float] | None, seconds: float) -> Heartbeat:
+    def _heartbeat(self, part: MonitoredPart, before: tuple[int, float] | None, seconds: float) -> Heartbeat:
         signs, is_at_work = part.pulse.beats, part.pulse.tasks > 0
         silent = before[1] + seconds if is_at_work and before is not None and before[0] == signs else 0.0
         self._previous[part.pulse] = signs, silent

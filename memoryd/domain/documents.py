@@ -50,7 +50,7 @@ def person_of(path: str) -> str:
     return "" if match is None else match["person"]
 
 
-def marks(*names: str | None) -> str:
+def name_marks(*names: str | None) -> str:
     """Return the marks to show before a text, such as `[ana] ` for the team member who shared it."""
     return "".join(f"[{name}] " for name in names if name)
 
@@ -60,7 +60,7 @@ def is_outside(path: str) -> bool:
     return path.startswith("../") or bool(person_of(path))
 
 
-def home_path(path: str) -> str:
+def owner_path(path: str) -> str:
     """Return the path of a shared document in its owner's workspace; any other path unchanged."""
     return path.removeprefix(f"{person}:") if (person := person_of(path)) else path
 
@@ -221,7 +221,7 @@ class Citation(Struct, frozen=True):
         if self.start_line is None:
             return ""
         first, last = self.start_line, self.end_line or self.start_line
-        if not holds_turns(self.path):
+        if not is_turns_path(self.path):
             return _range("L", first, last)
         return _range("Q", _turn_of(first), _turn_of(last))
 
@@ -234,7 +234,7 @@ def _range(unit: str, first: int, last: int) -> str:
     return f"{unit}{first}" if first == last else f"{unit}{first}-{unit}{last}"
 
 
-def cited(path: str, first: int, last: int) -> Citation:
+def citation_text(path: str, first: int, last: int) -> Citation:
     """Return the citation of a chunk: its lines, or the complete file for a picture or sound, which has no lines."""
     return Citation(path) if modality_of(path) else Citation(path, first, last)
 
@@ -249,7 +249,7 @@ def parse(text: str) -> Citation:
         raise ValueError(f"not a citation: {text!r} (expected path, path#L5, path#L5-L9 or session:ID#Q3)")
     path, unit, start, end = match["path"], match["unit"], match["start"], match["end"]
     # a file name may contain `#Q3`; the name of a session may not
-    if start is None or (unit == "Q" and not holds_turns(path)):
+    if start is None or (unit == "Q" and not is_turns_path(path)):
         return Citation(text)
     first, last = int(start), int(end or start)
     if first < 1 or last < first:
@@ -273,14 +273,14 @@ def conversation_cited(text: str) -> Citation | None:
     return citation if citation is not None and is_conversation(citation.path) else None
 
 
-def one_line(path: str) -> str:
+def escape_controls(path: str) -> str:
     """Return a path on one line, with control characters and line breaks written as escapes."""
     return _CONTROL.sub(lambda sign: sign[0].encode("unicode_escape").decode(), path)
 
 
 def with_footer(snippet: str, citation: Citation) -> str:
     """Return a snippet with a blank line and `Source: path#L5-L9` below it; the path cannot break out of its line."""
-    return f"{snippet.rstrip()}\n\nSource: {one_line(str(citation))}"
+    return f"{snippet.rstrip()}\n\nSource: {escape_controls(str(citation))}"
 
 
 TURN_LINES = 2
@@ -318,14 +318,14 @@ def conversation_path(path: RelativePath) -> RelativePath:
     return RelativePath(match["path"]) if match is not None and is_conversation(match["path"]) else path
 
 
-def holds_turns(path: str) -> bool:
+def is_turns_path(path: str) -> bool:
     """Return whether a path names a session that is stored as turns, and so is cited by turns."""
     return _TURNS.match(path) is not None
 
 
 def is_conversation(path: str) -> bool:
     """Return whether a path has the form of a conversation; a note may be in a folder `sessions`, too."""
-    if holds_turns(path):
+    if is_turns_path(path):
         return True
     if _TRANSCRIPT.match(path) is None:
         return False

@@ -116,7 +116,7 @@ def sniff(head: bytes) -> str | None:
     return next(filter(None, map(_BRANDS.get, brands)), None)
 
 
-def checked(name: str, head: bytes) -> str | None:
+def verified_mime(name: str, head: bytes) -> str | None:
     """Return the MIME type of a file if its name and its bytes agree on picture or sound; else None."""
     mime = sniff(head)
     return mime if mime is not None and modality_of_mime(mime) is modality_of(name) else None

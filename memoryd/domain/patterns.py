@@ -175,7 +175,7 @@ _CLASSES = {
 }
 
 
-class Refused(Struct, frozen=True):
+class InvalidPattern(Struct, frozen=True):
     """A pattern that hides nothing because it is invalid; lines count from 1."""
 
     line: int
@@ -217,7 +217,7 @@ class Patterns:
         self._places, self._folds_case = (folder, home), folds_case
         self._patterns: list[tuple[_Pattern, ...]] = []
         """All readings of each line."""
-        refused: list[Refused] = []
+        refused: list[InvalidPattern] = []
         for number, line in enumerate(lines, 1):
             pattern = _trim(line.lstrip("\ufeff"))
             if not pattern or pattern.startswith("#"):
@@ -229,7 +229,7 @@ class Patterns:
             except _MalformedError as exc:
                 # an invalid negated pattern is ignored: nothing less is hidden without it
                 if not pattern.startswith("!"):
-                    refused.append(Refused(number, pattern[:80], str(exc)))
+                    refused.append(InvalidPattern(number, pattern[:80], str(exc)))
         self.refused = tuple(refused)
         self._answers: dict[str, bool] = {}
 
@@ -349,7 +349,7 @@ def _from_folder(pattern: str, folder: str, home: str) -> str:
     return relative if relative.startswith("../") else f"/{relative}"
 
 
-def parsed_glob(glob: str) -> _Pattern:
+def parse_glob(glob: str) -> _Pattern:
     """Parse a glob over a full path like a line of git; an unfinished bracket or backslash is literal."""
     for text in (glob, glob.replace("[", "\\[")):
         with suppress(_MalformedError):

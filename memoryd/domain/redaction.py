@@ -48,7 +48,7 @@ _PASSES = 6
 _BETWEEN = "\0"
 
 
-def redacted(text: str) -> str:
+def redact(text: str) -> str:
     """Return the text with every secret masked; values that are masked already stay unchanged.
 
     Redact before a text is split into pieces, since half a secret is not recognised.
@@ -62,7 +62,7 @@ def redacted(text: str) -> str:
     return text
 
 
-def redacted_joined(pieces: Sequence[str]) -> str:
+def redact_pieces(pieces: Sequence[str]) -> str:
     """Return the pieces of a text joined, with every secret in one piece or across several pieces masked.
 
     So text removed between the pieces cannot hide a secret: a colour code may begin before a secret, or within one.
@@ -75,7 +75,7 @@ def redacted_joined(pieces: Sequence[str]) -> str:
         )
         for secret in (secrets_in(apart) if cuts else ())
     ]
-    return redacted(_without(joined, _apart(sorted([*secrets_in(joined), *moved]))))
+    return redact(_without(joined, _apart(sorted([*secrets_in(joined), *moved]))))
 
 
 def secrets_in(text: str) -> list[SecretSpan]:

@@ -52,12 +52,14 @@ class _Child(Struct, frozen=True):
     end: int
 
 
-def parsed(text: str, *, has_comments: bool = False) -> dict[str, Any]:
+def parse_settings(text: str, *, has_comments: bool = False) -> dict[str, Any]:
     """Return the object in a text; empty for an empty text. Raises ValueError for anything else."""
     return _decoded(_plain(text, has_comments))
 
 
-def put(text: str, path: Sequence[str], value: object, *, has_comments: bool = False, is_json5: bool = False) -> str:
+def set_value(
+    text: str, path: Sequence[str], value: object, *, has_comments: bool = False, is_json5: bool = False
+) -> str:
     """Return a text with a value at a path, indented like the text.
 
     Missing objects and lists are created, and an existing value is replaced. Raises ValueError if the text is invalid,
@@ -81,7 +83,7 @@ def put(text: str, path: Sequence[str], value: object, *, has_comments: bool = F
     return text[:at] + json.dumps(value) + text[end:]
 
 
-def cut(text: str, path: Sequence[str], *, has_comments: bool = False) -> str:
+def remove_value(text: str, path: Sequence[str], *, has_comments: bool = False) -> str:
     """Return a text without the value at a path, and without the lists and objects that this leaves empty.
 
     Raises ValueError if the text has no such value, or is invalid.

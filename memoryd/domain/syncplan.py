@@ -17,7 +17,7 @@ MAX_SETTLES = 5
 """Longest wait for a file that keeps changing, in settle times."""
 
 
-class Known(Struct, frozen=True):
+class IndexedFile(Struct, frozen=True):
     """A file in the index: its stat when it was read, and the time of reading (wall clock, ns)."""
 
     stat: FileStat
@@ -92,7 +92,9 @@ class RoundResult(Struct, frozen=True):
     """Whether index and disk are equal, except under unreadable roots."""
 
 
-def outcome(done: SyncPlan, *, again: bool, has_queue: bool, hold_ends_in: float | None, settle: float) -> RoundResult:
+def round_result(
+    done: SyncPlan, *, again: bool, has_queue: bool, hold_ends_in: float | None, settle: float
+) -> RoundResult:
     """Return the result of a round that carried out the plan `done`.
 
     `again`: a file changed while it was read, or a rename was not confirmed. `has_queue`: large notes are still to be
@@ -109,7 +111,7 @@ def is_mass_removal(removed: int, left: int) -> bool:
     return removed >= MASS_FILES and removed > left
 
 
-def plan(observation: Observation, index: Mapping[RelativePath, Known], grace: Grace) -> SyncPlan:
+def plan(observation: Observation, index: Mapping[RelativePath, IndexedFile], grace: Grace) -> SyncPlan:
     """Compare a scan with the index, and return the steps to take.
 
     A missing file is removed after `grace.file` seconds, or after `grace.root` under an unreadable root. A file that is
@@ -144,7 +146,7 @@ def plan(observation: Observation, index: Mapping[RelativePath, Known], grace: G
 
 
 def _wait_for(
-    path: RelativePath, observation: Observation, index: Mapping[RelativePath, Known], grace: Grace
+    path: RelativePath, observation: Observation, index: Mapping[RelativePath, IndexedFile], grace: Grace
 ) -> tuple[float, float]:
     """Return the seconds to wait for an absent or suspect file, from now, and the limit since the wait began."""
     stat, known = observation.disk.get(path), index.get(path)
@@ -159,7 +161,7 @@ def _wait_for(
     return grace.settle - age, MAX_SETTLES * grace.settle
 
 
-def _is_suspect(path: RelativePath, observation: Observation, index: Mapping[RelativePath, Known]) -> bool:
+def _is_suspect(path: RelativePath, observation: Observation, index: Mapping[RelativePath, IndexedFile]) -> bool:
     known = index.get(path)
     if known is None or known.is_stale or known.stat != observation.disk[path]:
         return True
@@ -171,7 +173,7 @@ def _is_suspect(path: RelativePath, observation: Observation, index: Mapping[Rel
 
 
 def _renames(
-    disk: Mapping[RelativePath, FileStat], index: Mapping[RelativePath, Known], absent: list[RelativePath]
+    disk: Mapping[RelativePath, FileStat], index: Mapping[RelativePath, IndexedFile], absent: list[RelativePath]
 ) -> list[tuple[RelativePath, RelativePath]]:
     """Pair each absent file with a new file of the same inode, size and mtime (a rename changes only the ctime).
 

@@ -20,7 +20,7 @@ def packed_bytes(dimensions: int) -> int:
     return _SCALE.itemsize + dimensions + (dimensions + 1) // 2
 
 
-def packed(vector: Vector) -> bytes:
+def pack_vector(vector: Vector) -> bytes:
     """Return a vector packed at 12 bits per number, less than half the size of float32.
 
     The format is: the step size as float32; the upper 8 bits of each number; the lower 4 bits of each number of the
@@ -37,7 +37,7 @@ def packed(vector: Vector) -> bytes:
     return b"".join(part.tobytes() for part in parts)
 
 
-def unpacked(vectors: Sequence[bytes], dimensions: int) -> Matrix:
+def unpack_vector(vectors: Sequence[bytes], dimensions: int) -> Matrix:
     """Return the vectors of packed ones, shape (n, dimensions)."""
     rows = np.frombuffer(b"".join(vectors), np.uint8).reshape(len(vectors), packed_bytes(dimensions))
     begin, half = _SCALE.itemsize, (dimensions + 1) // 2

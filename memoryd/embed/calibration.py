@@ -21,7 +21,7 @@ import structlog
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from memoryd.domain.ranking.vector_space import Strangers
+from memoryd.domain.ranking.vector_space import UnrelatedVectors
 from memoryd.domain.text.words import is_unspaced
 from memoryd.embed.protocol import Embedder, EmbedderIdentity, Fingerprint, Passage, Unembeddable
 from memoryd.errors import EmbeddingError
@@ -151,7 +151,7 @@ ASKED_UNSPACED = tuple(
 
 log = structlog.get_logger(__name__)
 
-AGAIN_SECONDS = 900.0
+REMEASURE_SECONDS = 900.0
 """Seconds until a model is measured again after a measurement without vectors, or one that has not ended."""
 STORED_TOLERANCE = 0.01
 _TEXTS = (*SPACED, *UNSPACED)
@@ -170,18 +170,18 @@ class UnrelatedTexts:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._known: dict[Fingerprint, tuple[Strangers, ...]] = {}
+        self._known: dict[Fingerprint, tuple[UnrelatedVectors, ...]] = {}
         self._not_before: dict[Fingerprint, float] = {}
         """The earliest time of the next measurement of a model (monotonic clock)."""
         self._refusing: set[Fingerprint] = set()
         """Models that gave no vector for a plain sentence at the last measurement."""
         self._wanted: asyncio.Queue[Embedder] = asyncio.Queue(1)
 
-    def known(self, fingerprint: Fingerprint) -> tuple[Strangers, ...]:
+    def known(self, fingerprint: Fingerprint) -> tuple[UnrelatedVectors, ...]:
         """Return the vectors for scripts with and without spaces; an empty tuple until they are known."""
         return self._known.get(fingerprint, ())
 
-    def for_question(self, embedder: Embedder, question: str) -> Strangers | None:
+    def for_question(self, embedder: Embedder, question: str) -> UnrelatedVectors | None:
         """Return the vectors for the script of the question; if they are not known yet, None, and request them."""
         known = self.known(embedder.identity.fingerprint)
         if known:
@@ -210,7 +210,7 @@ class UnrelatedTexts:
         fingerprint, now = identity.fingerprint, time.monotonic()
         if fingerprint in self._known or now < self._not_before.get(fingerprint, now):
             return
-        self._not_before[fingerprint] = now + AGAIN_SECONDS
+        self._not_before[fingerprint] = now + REMEASURE_SECONDS
         path = self._folder / fingerprint
         rows = await asyncio.to_thread(_read, path, identity)
         if rows is None:
@@ -227,7 +227,7 @@ class UnrelatedTexts:
             await asyncio.to_thread(_store, path, identity, rows)
         texts, questions = np.split(rows, [len(_TEXTS)])
         halves = zip(LANGUAGES, np.split(texts, 2), np.split(questions, 2), strict=True)
-        self._known[fingerprint] = tuple(Strangers(*half) for half in halves)
+        self._known[fingerprint] = tuple(UnrelatedVectors(*half) for half in halves)
 
 
 async def speed_of(embedder: Embedder) -> float:

@@ -27,7 +27,7 @@ from memoryd.embed.remote.breaker import EndpointBreaker, MeteredEmbedder, Token
 from memoryd.embed.remote.settings import Credentials, KeySources, RemoteSettings, credentials_of
 from memoryd.errors import ConfigError, EmbeddingError, MemorydError, ModelError
 from memoryd.models.store import ModelStore
-from memoryd.retry import Retry, happens, together
+from memoryd.retry import Retry, run_together, wait_within
 
 if TYPE_CHECKING:
     from memoryd.embed.remote.embedder import RemoteEmbedder
@@ -268,7 +268,7 @@ class FallbackEmbedding(Struct, kw_only=True, eq=False):
     async def run(self) -> None:
         """Run the first source, run the second from when it is first needed, and keep the slot up to date."""
         # together: if one coroutine fails, none must go on beside those of the next run
-        await together(self.first.run(), self._run_second(), self._watch())
+        await run_together(self.first.run(), self._run_second(), self._watch())
 
     async def _run_second(self) -> None:
         await self._needed.wait()
@@ -278,7 +278,7 @@ class FallbackEmbedding(Struct, kw_only=True, eq=False):
         while True:
             self.news.clear()
             await self._mirror()
-            await happens(self.news.wait(), self.poll_seconds)
+            await wait_within(self.news.wait(), self.poll_seconds)
 
     async def _mirror(self) -> None:
         self._note_failure(self.first.trouble())

@@ -19,10 +19,10 @@ from msgspec.structs import replace
 from memoryd.domain.documents import RelativePath, is_outside
 from memoryd.domain.media import modality_of
 from memoryd.domain.skips import SkipReason
-from memoryd.domain.syncplan import Known
-from memoryd.domain.text.lines import padded
+from memoryd.domain.syncplan import IndexedFile
+from memoryd.domain.text.lines import encode_padded
+from memoryd.domain.text.note_status import status_marks
 from memoryd.domain.text.sanitizing import Flag, path_flags, text_flags
-from memoryd.domain.text.standing import standing_marks
 from memoryd.errors import NotFound, NotNow
 from memoryd.files.ignore import HEAD_CHARS, RealPaths, is_private, why_private
 from memoryd.files.reading import (
@@ -194,7 +194,7 @@ def read_lines(location: FileLocation, requested: LineRange, *, max_bytes: int, 
     raise NotNow(f"{location.relative!r} is being written", hint="ask again in a moment")
 
 
-def without(excerpt: Excerpt, requested: LineRange, hidden: Set[int]) -> Excerpt:
+def hide_lines(excerpt: Excerpt, requested: LineRange, hidden: Set[int]) -> Excerpt:
     """Return the excerpt with the lines of these numbers (from 1) emptied; `requested` is what it was read with."""
     if not hidden:
         return excerpt
@@ -219,7 +219,10 @@ def _read_once(location: FileLocation, requested: LineRange, max_bytes: int, fol
     lines = window.lines()
     linked = (Flag.HARD_LINK,) if before.st_nlink > 1 else ()
     return Excerpt(
-        lines, digest, (*text_flags(lines.text), *path_flags(location.relative), *linked), standing_marks(padded(head))
+        lines,
+        digest,
+        (*text_flags(lines.text), *path_flags(location.relative), *linked),
+        status_marks(encode_padded(head)),
     )
 
 
@@ -255,7 +258,7 @@ _LEADS_AWAY = (errno.ELOOP, errno.EXDEV, errno.EPERM, errno.ENXIO)
 MAX_SEEN = 1_000
 
 
-class Presence(StrEnum):
+class DiskState(StrEnum):
     """How a document on disk compares with what was indexed of it."""
 
     SAME = "same"
@@ -275,12 +278,12 @@ class PresentFile(Struct, frozen=True):
     `STALE`.
     """
 
-    presence: Presence
+    presence: DiskState
     data: bytes = b""
     reason: str = ""
 
 
-SAME, ABSENT = PresentFile(Presence.SAME), PresentFile(Presence.ABSENT)
+SAME, ABSENT = PresentFile(DiskState.SAME), PresentFile(DiskState.ABSENT)
 
 
 class Moment(Struct, frozen=True):
@@ -290,11 +293,11 @@ class Moment(Struct, frozen=True):
     real_paths: RealPaths
 
 
-def nowhere(_path: str) -> None:
+def no_qmd(_path: str) -> None:
     """Return None for every path below `qmd/`: without qmd no such document may be shown."""
 
 
-class PresentFiles(Struct, kw_only=True):
+class FileChecker(Struct, kw_only=True):
     """Compares the indexed documents of one workspace with the files on disk, under the current `rules`.
 
     `elsewhere` returns the location of a document of qmd, whose path begins with `qmd/`; None if it may not be shown.
@@ -302,8 +305,8 @@ class PresentFiles(Struct, kw_only=True):
 
     rules: Callable[[], ScanRules]
     roots: Callable[[], Sequence[ScanRoot]]
-    locate_qmd: Callable[[str], FileLocation | None] = nowhere
-    _seen: dict[str, Known] = {}
+    locate_qmd: Callable[[str], FileLocation | None] = no_qmd
+    _seen: dict[str, IndexedFile] = {}
     """Stats of files that were read again and had not changed, so that the next check needs no read."""
 
     def begin_check(self) -> Moment:
@@ -311,7 +314,7 @@ class PresentFiles(Struct, kw_only=True):
         rules = self.rules()
         return Moment(rules, RealPaths(rules.workspace, follow_symlinks=rules.follow_symlinks))
 
-    def check(self, path: RelativePath, known: Known | None, moment: Moment) -> PresentFile:
+    def check(self, path: RelativePath, known: IndexedFile | None, moment: Moment) -> PresentFile:
         """Compare a document with what was `known` of it when it was indexed. Blocks; raises no OSError.
 
         Costs a single stat if that proves the document unchanged.
@@ -331,10 +334,10 @@ class PresentFiles(Struct, kw_only=True):
                 is_inside = paths.of(path).startswith(f"{paths.workspace}/")
             if not is_inside:
                 return ABSENT
-        return hidden_by(rules, path) or self._compare(path, known, None, rules)
+        return rule_state(rules, path) or self._compare(path, known, None, rules)
 
     def _compare(
-        self, path: RelativePath, known: Known | None, location: FileLocation | None, rules: ScanRules
+        self, path: RelativePath, known: IndexedFile | None, location: FileLocation | None, rules: ScanRules
     ) -> PresentFile:
         full = rules.place(path) if location is None else f"{location.base}/{location.relative}"
         try:
@@ -360,7 +363,7 @@ class PresentFiles(Struct, kw_only=True):
             return ABSENT if exc.errno in _LEADS_AWAY else _stale_file(why)
         return self._judge(path, known, content)
 
-    def _judge(self, path: RelativePath, known: Known | None, content: FileSnapshot) -> PresentFile:
+    def _judge(self, path: RelativePath, known: IndexedFile | None, content: FileSnapshot) -> PresentFile:
         if known is not None and content.sha256 == known.digest:
             if len(self._seen) >= MAX_SEEN:
                 self._seen.clear()
@@ -369,16 +372,16 @@ class PresentFiles(Struct, kw_only=True):
         if modality_of(path) is not None:
             return _stale_file(SkipReason.CHANGED)
         data, _ = utf8_of(content)
-        return ABSENT if why_private(data) else PresentFile(Presence.OTHER, data)
+        return ABSENT if why_private(data) else PresentFile(DiskState.OTHER, data)
 
-    def _is_proven(self, path: RelativePath, known: Known, info: os.stat_result) -> bool:
+    def _is_proven(self, path: RelativePath, known: IndexedFile, info: os.stat_result) -> bool:
         """Return whether a stat proves that the content is what was read of it, when indexed or in a later check."""
         wall_ns, seen = time.time_ns(), self._seen.get(path)
         return is_unchanged(known, info, wall_ns) or (
             seen is not None and seen.digest == known.digest and is_unchanged(seen, info, wall_ns)
         )
 
-    def _is_deleted(self, full: str, known: Known | None, rules: ScanRules) -> bool:
+    def _is_deleted(self, full: str, known: IndexedFile | None, rules: ScanRules) -> bool:
         """Return whether a missing file was deleted, rather than its root or its disk being away."""
         folder = os.path.dirname(full)  # noqa: PTH120  text is enough
         try:
@@ -391,7 +394,7 @@ class PresentFiles(Struct, kw_only=True):
         return known is None or info.st_dev == known.stat.device
 
 
-def hidden_by(rules: ScanRules, path: RelativePath) -> PresentFile | None:
+def rule_state(rules: ScanRules, path: RelativePath) -> PresentFile | None:
     """Return the state that the rules give a document: absent or undecided; None if they allow it to be shown."""
     if rules.is_ignored(path):
         return ABSENT
@@ -399,4 +402,4 @@ def hidden_by(rules: ScanRules, path: RelativePath) -> PresentFile | None:
 
 
 def _stale_file(reason: str) -> PresentFile:
-    return PresentFile(Presence.STALE, reason=reason)
+    return PresentFile(DiskState.STALE, reason=reason)

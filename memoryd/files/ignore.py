@@ -21,7 +21,7 @@ from msgspec.structs import replace
 from memoryd.domain.documents import original_of
 from memoryd.domain.expressions import expression
 from memoryd.domain.patterns import Patterns
-from memoryd.domain.syncplan import Known
+from memoryd.domain.syncplan import IndexedFile
 from memoryd.domain.text import privacy
 from memoryd.domain.text.lines import PADDING
 from memoryd.files.reading import (
@@ -80,7 +80,7 @@ class _Seen(Struct, frozen=True):
     data: bytes | None
     trouble: str = ""
     is_torn: bool = False
-    known: Known | None = None
+    known: IndexedFile | None = None
     """The file's stat when the bytes were read."""
 
     @property
@@ -332,7 +332,7 @@ def _decode(seen: _Seen) -> str:
     return text
 
 
-def related(workspaces: Iterable[Path], tops: Iterable[Path]) -> set[Path]:
+def overlapping_workspaces(workspaces: Iterable[Path], tops: Iterable[Path]) -> set[Path]:
     """Return the workspaces (real paths) that are inside one of the folders, or contain one."""
     reals = [f"{os.path.realpath(top)}/" for top in tops]
     above = {real[:at] for real in reals for at, character in enumerate(real) if character == "/"}
@@ -341,7 +341,7 @@ def related(workspaces: Iterable[Path], tops: Iterable[Path]) -> set[Path]:
     }
 
 
-def joined(own: Ruling, real_paths: RealPaths, others: Sequence[tuple[Path, Ruling]]) -> Ruling:
+def combined_ruling(own: Ruling, real_paths: RealPaths, others: Sequence[tuple[Path, Ruling]]) -> Ruling:
     """Return a ruling that hides what any of them hides, and holds if any of them does.
 
     Each ruling of `others` applies to paths below its own workspace.

@@ -23,7 +23,7 @@ from msgspec import Struct
 
 from memoryd.domain.documents import FileStat
 from memoryd.domain.skips import SkipReason
-from memoryd.domain.syncplan import Known
+from memoryd.domain.syncplan import IndexedFile
 from memoryd.domain.text.lines import PADDING
 
 _MARKS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
@@ -56,9 +56,9 @@ class FileSnapshot(Struct, frozen=True):
         return self.padded[: -len(PADDING)]
 
     @property
-    def known(self) -> Known:
+    def known(self) -> IndexedFile:
         """The values that `is_unchanged` compares later."""
-        return Known(self.stat, self.read_at_ns, self.sha256)
+        return IndexedFile(self.stat, self.read_at_ns, self.sha256)
 
 
 def flags_of(content: FileSnapshot, decoding: str) -> str:
@@ -180,7 +180,7 @@ def file_stat(info: os.stat_result) -> FileStat:
     return FileStat(info.st_dev, info.st_ino, info.st_size, info.st_mtime_ns, info.st_ctime_ns)
 
 
-def is_unchanged(known: Known, info: os.stat_result, wall_ns: int) -> bool:
+def is_unchanged(known: IndexedFile, info: os.stat_result, wall_ns: int) -> bool:
     """Return whether a stat made at `wall_ns` proves that the content is what was read before."""
     # The device is not compared: on an overlay file system a file may have another device number than its folder.
     then = known.stat

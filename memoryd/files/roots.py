@@ -29,7 +29,7 @@ from memoryd.domain.documents import (
 from memoryd.domain.expressions import expression, word_set
 from memoryd.domain.media import MediaRules
 from memoryd.domain.patterns import is_glob, matches
-from memoryd.domain.syncplan import Known
+from memoryd.domain.syncplan import IndexedFile
 from memoryd.files.ignore import IgnoreFile, IgnoreTimings, is_private_file
 from memoryd.files.scanner import RootReport, RootState, Scan, ScanRoot, ScanRules
 
@@ -76,7 +76,7 @@ def base_of(path: RelativePath, workspace: Path, roots: Iterable[ScanRoot]) -> t
     return Path(absolute).parent, Path(absolute).name
 
 
-def unseen_files(seen: Scan, known: Mapping[RelativePath, Known], rules: ScanRules) -> set[RelativePath]:
+def unseen_files(seen: Scan, known: Mapping[RelativePath, IndexedFile], rules: ScanRules) -> set[RelativePath]:
     """Return the indexed files whose absence from a scan does not prove that they were deleted.
 
     - The file is a missing root or lies below one. An optional root file, such as MEMORY.md, does not count.
@@ -92,7 +92,7 @@ def unseen_files(seen: Scan, known: Mapping[RelativePath, Known], rules: ScanRul
             listed |= set() if report.root.is_optional else {path}
     under = tuple(folders)
 
-    def is_out_of_sight(path: RelativePath, file: Known) -> bool:
+    def is_out_of_sight(path: RelativePath, file: IndexedFile) -> bool:
         if path in listed or path.startswith(under):
             return True
         return _device_of(path, rules, seen) not in (None, file.stat.device)
@@ -100,7 +100,7 @@ def unseen_files(seen: Scan, known: Mapping[RelativePath, Known], rules: ScanRul
     return {path for path, file in known.items() if path not in seen.files and is_out_of_sight(path, file)}
 
 
-def vanished_roots(seen: Scan, known: Mapping[RelativePath, Known], workspace: Path) -> list[RootReport]:
+def vanished_roots(seen: Scan, known: Mapping[RelativePath, IndexedFile], workspace: Path) -> list[RootReport]:
     """Report each root that a glob matched earlier and no longer matches, if the index still has files of it.
 
     A matched file whose folder still exists is not reported: it was deleted.

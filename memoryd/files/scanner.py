@@ -182,7 +182,7 @@ def _scan_root(root: ScanRoot, rules: ScanRules, result: Scan) -> tuple[RootStat
         return RootState.MISSING, "it matches nothing" if is_unmatched else "there is nothing at this path"
     except OSError as exc:
         result.unreadable.append(RelativePath(root.name_prefix) or rules.name(root.path))
-        return RootState.UNREADABLE, why_unread(exc)
+        return RootState.UNREADABLE, unreadable_reason(exc)
     if stat_module.S_ISLNK(info.st_mode):
         return RootState.REFUSED, SkipReason.SYMLINK
     if stat_module.S_ISDIR(info.st_mode):
@@ -216,7 +216,7 @@ def _walk(top: str, prefix: str, rules: ScanRules, result: Scan) -> bool:
                 listed = list(entries)
         except OSError as exc:
             result.unreadable.append(RelativePath(at))
-            result.skip(printable_name(at), why_unread(exc))
+            result.skip(printable_name(at), unreadable_reason(exc))
             if depth == 0:
                 return False
             continue
@@ -272,7 +272,7 @@ def _take_entry(path: str, name: str, at: RelativePath, device: int, rules: Scan
         return
     except OSError as exc:
         result.unreadable.append(at)
-        result.skip(at, why_unread(exc))
+        result.skip(at, unreadable_reason(exc))
         return
     take(name, at, info, device, rules, result)
 
@@ -318,14 +318,14 @@ def _exact_case(path: Path) -> bool:
         return True
 
 
-def why_unread(exc: OSError) -> str:
+def unreadable_reason(exc: OSError) -> str:
     """Return why a note or folder cannot be read, and the remedy if it is known."""
     if exc.errno in (errno.EACCES, errno.EPERM):
         return SkipReason.NO_PERMISSION
     return SkipReason.UNREADABLE.format(os.strerror(exc.errno or 0))
 
 
-def may_be_brought_up(before: Scan, roots: Sequence[ScanRoot], rules: ScanRules) -> bool:
+def can_rescan(before: Scan, roots: Sequence[ScanRoot], rules: ScanRules) -> bool:
     """Return whether the rest of a scan stays valid as long as no folder and no rule changes."""
     # with links or globs, changes may happen in folders that are not watched
     is_plain = not rules.follow_symlinks and not any(root.pattern for root in roots)

@@ -63,7 +63,7 @@ class TokenFile(Struct, frozen=True):
         except OSError as exc:
             why = "is a link" if self.path.is_symlink() else f"cannot be read: {exc.strerror or exc}"
             raise NotPermitted(f"the token file {self.path} {why}", hint=_HINT) from exc
-        if why := why_not_ours(info) if stat.S_ISREG(info.st_mode) else "is no regular file":
+        if why := privacy_flaw(info) if stat.S_ISREG(info.st_mode) else "is no regular file":
             closes = f"chmod 600 {shlex.quote(str(self.path))}"
             raise NotPermitted(f"the token file {self.path} {why}", hint=f"{closes}, or {_HINT}")
         if not _TOKEN.fullmatch(content.strip()):
@@ -71,7 +71,7 @@ class TokenFile(Struct, frozen=True):
         return content.strip().decode("ascii")
 
 
-def why_not_ours(info: os.stat_result) -> str:
+def privacy_flaw(info: os.stat_result) -> str:
     """Return why a file or folder is not this user's alone, as words to follow its name; empty if it is."""
     if info.st_uid != os.geteuid():
         return f"belongs to uid {info.st_uid}, not to us"

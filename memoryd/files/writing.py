@@ -49,9 +49,9 @@ def replace_file(
     `read_snapshot` returned, or does not exist ("absent"). None overwrites any file. A new file has mode 0600; an
     expected file keeps its mode. With `is_durable` the new file survives a loss of power; without `syncs_folder` the
     complete old file may be back after one, until `sync_folder` is called. `replaced` gets a descriptor of the old
-    file, see `draft_beside`.
+    file, see `open_draft`.
     """
-    with draft_beside(path, replaced) as (draft, file):
+    with open_draft(path, replaced) as (draft, file):
         file.write(data)
         file.flush()
         if is_durable:
@@ -201,7 +201,7 @@ _NAME = expression(rf"{re.escape(_PREFIX)}[a-z0-9_]{{8}}{re.escape(_SUFFIX)}")
 
 
 @contextlib.contextmanager
-def draft_beside(path: Path, replaced: list[int] | None = None) -> Iterator[tuple[Path, IO[bytes]]]:
+def open_draft(path: Path, replaced: list[int] | None = None) -> Iterator[tuple[Path, IO[bytes]]]:
     """Create an empty draft (mode 0600) for a file; it is removed at the end unless it was renamed.
 
     After an exchange the old file has the draft's name, and is removed. `replaced` then gets a descriptor of the old
@@ -319,7 +319,7 @@ def streamed_file(path: Path, *, replaces: bool) -> Iterator[IO[bytes]]:
     With `replaces` it replaces any file at `path`; without, FileChangedError is raised if there is one. Also raises
     OSError. After an error, also one of the block, `path` is unchanged.
     """
-    with draft_beside(path) as (draft, file):
+    with open_draft(path) as (draft, file):
         yield file
         file.flush()
         if replaces:

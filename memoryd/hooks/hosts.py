@@ -129,7 +129,7 @@ class Host:
 _NAMES: "Final" = {"session": "session_id", "answer": "last_assistant_message", "transcript": "transcript_path"}
 
 
-def is_here(host: Host) -> bool:
+def is_installed(host: Host) -> bool:
     """Return whether a host seems to be installed: its program exists, or the folder of its settings."""
     import os
     import shutil

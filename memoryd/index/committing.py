@@ -20,7 +20,7 @@ from memoryd.domain.documents import RelativePath, Source, person_of
 from memoryd.domain.media import modality_of
 from memoryd.domain.memories.entries import MEDIA_CHUNKER, ChunkEntry, ChunkSettings
 from memoryd.domain.memories.line import parsed_line
-from memoryd.domain.syncplan import Known, SyncPlan
+from memoryd.domain.syncplan import IndexedFile, SyncPlan
 from memoryd.index.reading import Reader, Reading, ReadStatus, ScanCycle, may_follow, queued, read_under_the_rules
 from memoryd.index.state import FileTable, SyncReporter
 from memoryd.index.threads import in_thread, with_pauses
@@ -383,7 +383,7 @@ class Committer(Struct, frozen=True, kw_only=True):
             case ReadStatus.SAME:
                 await self._touch(path, reading.read_as)
 
-    async def _touch(self, path: RelativePath, known: Known) -> None:
+    async def _touch(self, path: RelativePath, known: IndexedFile) -> None:
         if path in self.table.indexed:
             await self.database.documents.touch(path, known)
             self.withdrawn.release([path])

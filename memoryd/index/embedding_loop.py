@@ -23,7 +23,7 @@ from memoryd.index.pending import (
     PendingQueue,
     Spaces,
 )
-from memoryd.retry import happens
+from memoryd.retry import wait_within
 from memoryd.store.index.database import Database
 from memoryd.wire import Event
 
@@ -154,7 +154,7 @@ class EmbeddingLoop:
                 if reason := self._pause.why or self._links.hold() or self._spent or self._links.obstacle():
                     return reason
                 # poll: the loop is not notified when a provider is given up
-                await happens(self._progress.wait(), POLL_SECONDS)
+                await wait_within(self._progress.wait(), POLL_SECONDS)
         return None
 
     async def count(self) -> int:
@@ -178,7 +178,7 @@ class EmbeddingLoop:
                 self._progress.notify_all()
             if seconds != 0.0:
                 await self._backlog.bound_unused()
-                await happens(self._wake.wait(), seconds)
+                await wait_within(self._wake.wait(), seconds)
 
     async def _embed_next(self) -> float | None:
         """Embed one batch; return how many seconds to sleep after it, None: until woken."""

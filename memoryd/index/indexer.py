@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from memoryd.domain.clock import Debounce, Pulse
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.memories.entries import ChunkSettings
-from memoryd.domain.syncplan import Grace, Known, RoundResult, SyncPlan, outcome
+from memoryd.domain.syncplan import Grace, IndexedFile, RoundResult, SyncPlan, round_result
 from memoryd.errors import StoreError
 from memoryd.files.roots import ReadMounts, read_mounts
 from memoryd.files.scanner import CurrentRules, ScanRules
@@ -137,7 +137,7 @@ class Indexer:
         return self._reporter.pace.seconds_left(time.monotonic(), self.state.pending_files)
 
     @property
-    def removed(self) -> Mapping[RelativePath, Known]:
+    def removed(self) -> Mapping[RelativePath, IndexedFile]:
         """The files removed from the index since the start, as they were; only the latest, none that came back."""
         return self._table.removed
 
@@ -316,7 +316,7 @@ class Indexer:
         if not self._is_current():
             # the keeper has replaced the file that was written: the next round must read the table of the new one
             return RoundResult(self._settings.retry, is_settled=False)
-        return outcome(
+        return round_result(
             todo,
             # a demand is not met while words of private notes are left in the index
             again=bool(again) or self._purger.has_remains,

@@ -16,7 +16,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from memoryd.domain.documents import FileStat, RelativePath, original_of
-from memoryd.domain.media import HEAD_BYTES, LABELS, Modality, checked, modality_of
+from memoryd.domain.media import HEAD_BYTES, LABELS, Modality, modality_of, verified_mime
 from memoryd.domain.memories.book import EntityPage
 from memoryd.domain.memories.entity_edits import entity_page_of
 from memoryd.domain.memories.entries import (
@@ -27,10 +27,10 @@ from memoryd.domain.memories.entries import (
 )
 from memoryd.domain.memories.sections import holds_memories, is_daily_log
 from memoryd.domain.skips import SkipReason
-from memoryd.domain.syncplan import Known, SyncPlan
+from memoryd.domain.syncplan import IndexedFile, SyncPlan
 from memoryd.domain.text.lines import PADDING
+from memoryd.domain.text.note_status import status_marks
 from memoryd.domain.text.sanitizing import Flag, marked_conflicts
-from memoryd.domain.text.standing import standing_marks
 from memoryd.embed.protocol import Attachment
 from memoryd.files.ignore import is_private_file, why_private
 from memoryd.files.reading import (
@@ -42,7 +42,7 @@ from memoryd.files.reading import (
     utf8_of,
 )
 from memoryd.files.roots import base_of
-from memoryd.files.scanner import CurrentRules, Scan, ScanRoot, ScanRules, why_unread
+from memoryd.files.scanner import CurrentRules, Scan, ScanRoot, ScanRules, unreadable_reason
 from memoryd.index.threads import in_thread, with_pauses
 from memoryd.store.index.documents import Entries
 from memoryd.store.index.passages import PendingFile
@@ -75,7 +75,7 @@ class Reading(Struct, frozen=True):
 
     path: RelativePath
     status: ReadStatus
-    known: Known | None = None
+    known: IndexedFile | None = None
     chunks: Entries = ()
     reason: str = ""
     lines: int = 1
@@ -83,7 +83,7 @@ class Reading(Struct, frozen=True):
     flags: str = ""
 
     @property
-    def read_as(self) -> Known:
+    def read_as(self) -> IndexedFile:
         """The stat and hash of a file that could be read; raises ValueError for others."""
         if self.known is None:
             raise ValueError(f"{self.path} was not read")
@@ -102,7 +102,7 @@ class Reader(Struct, frozen=True):
     is_abandoned: Callable[[], bool] = lambda: False
     """Whether to stop cutting a large note; called before each chunk."""
 
-    def read(self, path: RelativePath, known: Known | None) -> Reading:
+    def read(self, path: RelativePath, known: IndexedFile | None) -> Reading:
         """Read one file; never raises for anything in the file or on the disk."""
         if known is None and self.rules.hold is not None:
             return Reading(path, ReadStatus.UNDECIDED, reason=self.rules.hold.reason)
@@ -114,7 +114,7 @@ class Reader(Struct, frozen=True):
         except NotReadableError as exc:
             return Reading(path, ReadStatus.FAILED, reason=str(exc))
         except OSError as exc:
-            return Reading(path, ReadStatus.FAILED, reason=why_unread(exc))
+            return Reading(path, ReadStatus.FAILED, reason=unreadable_reason(exc))
         # take the device of the scan, which is the folder's: on an overlay file system a file may have another one
         stat = replace(content.stat, device=self.disk[path].device)
         try:
@@ -144,7 +144,7 @@ class Reader(Struct, frozen=True):
         # the rules last: they may have changed while the file was read
         return self.rules.is_current() and not is_private
 
-    def _judge(self, path: RelativePath, content: FileSnapshot, known: Known | None) -> Reading:
+    def _judge(self, path: RelativePath, content: FileSnapshot, known: IndexedFile | None) -> Reading:
         modality = modality_of(path)
         original = original_of(path)
         if original != path and self.is_marked_private(original):
@@ -167,7 +167,7 @@ class Reader(Struct, frozen=True):
         lines = data.count(b"\n", 0, size) + (size > 0 and data[size - 1] != ord("\n"))
         page, flags = entity_page_of(data, path), flags_of(content, flags)
         conflict = Flag.CONFLICT if any(marked_conflicts(data)) else ""
-        flags = ", ".join(filter(None, (flags, conflict, standing_marks(data))))
+        flags = ", ".join(filter(None, (flags, conflict, status_marks(data))))
         return Reading(path, ReadStatus.CHANGED, content.known, chunks, lines=lines, page=page, flags=flags)
 
     def _abortable(self, entries: Iterable[ChunkEntry]) -> Iterator[ChunkEntry]:
@@ -188,7 +188,7 @@ def _snapshot(path: RelativePath, roots: Sequence[ScanRoot], rules: ScanRules) -
 
 
 def _judge_media(path: RelativePath, modality: Modality, content: FileSnapshot) -> Reading:
-    mime = checked(path, content.data[:HEAD_BYTES])
+    mime = verified_mime(path, content.data[:HEAD_BYTES])
     if mime is None:
         reason = SkipReason.OTHER_BYTES.format(LABELS[modality].lower())
         return Reading(path, ReadStatus.LEFT_OUT, content.known, reason=reason)
@@ -212,7 +212,7 @@ def attachments(executor: Executor, current_rules: CurrentRules) -> Callable[[Pe
             raise NotReadableError("it is being written") from exc
         except OSError as exc:
             raise NotReadableError(f"it cannot be read: {exc.strerror}") from exc
-        mime = checked(file.path, content.data[:HEAD_BYTES])
+        mime = verified_mime(file.path, content.data[:HEAD_BYTES])
         if content.sha256 != file.sha256 or mime is None:
             raise NotReadableError("it has changed since it was indexed")
         return Attachment(mime, content.sha256, content.data)
@@ -225,7 +225,7 @@ class ScanCycle(Struct, frozen=True):
 
     seen: Scan
     reader: Reader
-    known: Mapping[RelativePath, Known]
+    known: Mapping[RelativePath, IndexedFile]
     old_paths: Mapping[RelativePath, RelativePath]
     """The old path of each file that may have been renamed."""
     is_forced: bool
@@ -285,7 +285,7 @@ def queued(
 
 
 def scan_cycle_of(
-    todo: SyncPlan, seen: Scan, reader: Reader, known: Mapping[RelativePath, Known], *, is_forced: bool
+    todo: SyncPlan, seen: Scan, reader: Reader, known: Mapping[RelativePath, IndexedFile], *, is_forced: bool
 ) -> ScanCycle:
     """Return the scan cycle for a plan."""
     # while the rules are in doubt, the new name may be private; the old one is removed after its grace period

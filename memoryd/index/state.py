@@ -16,11 +16,11 @@ from msgspec.structs import replace
 from memoryd.domain.clock import rfc3339
 from memoryd.domain.counters import RateMeter
 from memoryd.domain.documents import FileStat, RelativePath, SkippedFile
-from memoryd.domain.syncplan import Grace, Known, Observation, SyncPlan, is_mass_removal, plan
+from memoryd.domain.syncplan import Grace, IndexedFile, Observation, SyncPlan, is_mass_removal, plan
 from memoryd.errors import StoreError
 from memoryd.files.ignore import Hold
 from memoryd.files.roots import ReadMounts, remote_reason, unseen_files, vanished_roots
-from memoryd.files.scanner import CurrentRules, RootReport, Scan, ScanRoot, ScanRules, may_be_brought_up, rescan, scan
+from memoryd.files.scanner import CurrentRules, RootReport, Scan, ScanRoot, ScanRules, can_rescan, rescan, scan
 from memoryd.index.triggers import Demand, DiskSnapshot
 from memoryd.replies.status import MassRemovalReply
 from memoryd.wire import Event
@@ -45,7 +45,7 @@ class Planned(Struct, frozen=True):
     """A plan, and the known files that it is based on."""
 
     todo: SyncPlan
-    known: Mapping[RelativePath, Known]
+    known: Mapping[RelativePath, IndexedFile]
     out_of_sight: int
     """How many of the missing files are away with their folder or disk."""
     waiting: Waiting
@@ -85,7 +85,7 @@ class Planner:
         self, names: Set[RelativePath] | None, roots: Sequence[ScanRoot], rules: ScanRules
     ) -> DiskSnapshot | None:
         last = self._last
-        if names is None or last is None or not may_be_brought_up(last.seen, roots, rules):
+        if names is None or last is None or not can_rescan(last.seen, roots, rules):
             return None
         # the last rules must still be current: then they are the same as `rules`, which the rescan applies
         if last.rules.hold is not None or rules.hold is not None or not last.rules.is_current():
@@ -107,8 +107,8 @@ class Planner:
     def plan(
         self,
         snapshot: DiskSnapshot,
-        indexed: Mapping[RelativePath, Known],
-        known: Mapping[RelativePath, Known],
+        indexed: Mapping[RelativePath, IndexedFile],
+        known: Mapping[RelativePath, IndexedFile],
         demand: Demand,
         unclosed: Set[RelativePath] = frozenset(),
     ) -> Planned:
@@ -147,7 +147,11 @@ def _restrict(paths: Iterable[RelativePath], of: Mapping[RelativePath, Value]) -
 
 
 def _waiting(
-    seen: Scan, todo: SyncPlan, indexed: Mapping[RelativePath, Known], unseen: Set[RelativePath], out_of_sight: int
+    seen: Scan,
+    todo: SyncPlan,
+    indexed: Mapping[RelativePath, IndexedFile],
+    unseen: Set[RelativePath],
+    out_of_sight: int,
 ) -> Waiting:
     present = [path for path in todo.missing_since if path in seen.files]
     emptied = {path for path in present if not seen.files[path].size}
@@ -175,17 +179,17 @@ class FileTable:
     """
 
     def __init__(self) -> None:
-        self._indexed: dict[RelativePath, Known] = {}
-        self._left_out: dict[RelativePath, tuple[Known, str]] = {}
+        self._indexed: dict[RelativePath, IndexedFile] = {}
+        self._left_out: dict[RelativePath, tuple[IndexedFile, str]] = {}
         """For each file left out: what was read, and why it is not indexed."""
         self._failed: dict[RelativePath, tuple[float, str]] = {}
         """For each unreadable file: since when (monotonic), and why."""
         self._undecided: dict[RelativePath, str] = {}
-        self.removed: dict[RelativePath, Known] = {}
+        self.removed: dict[RelativePath, IndexedFile] = {}
         """The files removed from the index most recently, as they were."""
 
     @property
-    def indexed(self) -> Mapping[RelativePath, Known]:
+    def indexed(self) -> Mapping[RelativePath, IndexedFile]:
         """The files in the index, as a live view."""
         return self._indexed
 
@@ -204,12 +208,12 @@ class FileTable:
         reasons = {path: why for path, (_, why) in self._left_out.items()}
         return reasons | {path: why for path, (_, why) in self._failed.items()} | self._undecided
 
-    def learn(self, indexed: Mapping[RelativePath, Known]) -> None:
+    def learn(self, indexed: Mapping[RelativePath, IndexedFile]) -> None:
         """Replace the table by the files of an index that was just opened."""
         self._indexed = dict(indexed)
         self._left_out, self._failed = {}, {}
 
-    def view(self, *, is_forced: bool) -> dict[RelativePath, Known]:
+    def view(self, *, is_forced: bool) -> dict[RelativePath, IndexedFile]:
         """Return all files indexed or left out, which the disk is compared with; all marked stale if `is_forced`."""
         view = self._indexed | {path: known for path, (known, _) in self._left_out.items()}
         return {path: replace(known, is_stale=True) for path, known in view.items()} if is_forced else view
@@ -218,17 +222,17 @@ class FileTable:
         """Return whether a file is indexed or left out."""
         return path in self._indexed or path in self._left_out
 
-    def put(self, path: RelativePath, known: Known) -> None:
+    def put(self, path: RelativePath, known: IndexedFile) -> None:
         """Record that a file was indexed."""
         self._indexed[path] = known
         for part in (self._left_out, self._failed, self.removed):
             part.pop(path, None)
 
-    def leave_out(self, path: RelativePath, known: Known, reason: str) -> None:
+    def leave_out(self, path: RelativePath, known: IndexedFile, reason: str) -> None:
         """Record why a readable file is not indexed."""
         self._left_out[path] = known, reason
 
-    def touch(self, path: RelativePath, known: Known) -> None:
+    def touch(self, path: RelativePath, known: IndexedFile) -> None:
         """Record that a file is unchanged."""
         self._failed.pop(path, None)
         if path in self._left_out:
@@ -236,7 +240,7 @@ class FileTable:
         else:
             self._indexed[path] = known
 
-    def rename(self, old: RelativePath, new: RelativePath, known: Known) -> None:
+    def rename(self, old: RelativePath, new: RelativePath, known: IndexedFile) -> None:
         """Move a file to its new name. A file that was left out is forgotten if `known` is stale: it is read again."""
         if self._indexed.pop(old, None) is not None:
             self._indexed[new] = known

@@ -13,7 +13,7 @@ from memoryd.domain.documents import RelativePath, is_hidden, is_utf8_name
 from memoryd.files.ignore import IGNORE_FILE
 from memoryd.files.scanner import Scan, ScanRoot, ScanRules
 from memoryd.index.file_events import FileEvents
-from memoryd.retry import happens
+from memoryd.retry import wait_within
 
 NEVER = float("inf")
 
@@ -215,7 +215,7 @@ class ScanTriggers:
     async def _sleep_until(self, due: float) -> None:
         # the caller has just checked its conditions, and nothing ran since: clearing loses no wake-up
         self._wake.clear()
-        await happens(self._wake.wait(), None if due == NEVER else max(due - time.monotonic(), 0))
+        await wait_within(self._wake.wait(), None if due == NEVER else max(due - time.monotonic(), 0))
 
 
 class DiskSnapshot(Struct, frozen=True):

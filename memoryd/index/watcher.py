@@ -16,7 +16,7 @@ import structlog
 from memoryd.domain.clock import Pulse
 from memoryd.files.scanner import FolderId
 from memoryd.index.file_events import ANYTHING, EventSource, FileEvents, OnEvents, event_source
-from memoryd.retry import happens
+from memoryd.retry import wait_within
 
 log = structlog.get_logger(__name__)
 
@@ -189,4 +189,4 @@ class FileWatcher:
         delay = min(self._retry_seconds, FIRST_RETRY_SECONDS * 2.0 ** min(self._failures, 32))
         self._failures += 1
         # retry at once with other folders, which may be watchable
-        await happens(self._rearm.wait(), delay)
+        await wait_within(self._rearm.wait(), delay)

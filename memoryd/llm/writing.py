@@ -30,7 +30,7 @@ from memoryd.embed.current import ModelPhase, PhaseRecord
 from memoryd.embed.local.frames import TEXT_CHARACTERS, WRITE_POOLING, Load, NoResult, Write, Written
 from memoryd.embed.local.local_model import LocalModel
 from memoryd.embed.local.worker_connection import WorkerJob
-from memoryd.embed.local.worker_process import WorkerKeeper, WorkerRun, module_command
+from memoryd.embed.local.worker_process import WorkerRun, WorkerSupervisor, module_command
 from memoryd.embed.protocol import Purpose
 from memoryd.embed.remote.breaker import CallError, EndpointBreaker, FailureKind, TokenBudget
 from memoryd.embed.remote.providers import bearer
@@ -76,7 +76,7 @@ JOB = WorkerJob[str](
 )
 
 
-class WritingWorker(WorkerKeeper[str]):
+class WritingWorker(WorkerSupervisor[str]):
     """Answers with one GGUF. It works while its `run` is running.
 
     `context` is the limit of a question and its answer together, in tokens. A worker that takes longer than `stall` for

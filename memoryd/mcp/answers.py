@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
-from memoryd.domain.documents import marks, person_of
+from memoryd.domain.documents import name_marks, person_of
 from memoryd.domain.text.sanitizing import Flag, text_flags, visible_text
 from memoryd.domain.text.tokens import estimate
 
@@ -191,7 +191,7 @@ class ReadText(ToolContent):
             flags = f" ({', '.join(self.flags)})" if self.flags else ""
             last = self.to_line or first + count - 1
             yield f"{one_line(self.path or '')}, lines {first} to {last}{of}{flags}. {self.notice}"
-        yield from _add_gutter(marks(person) + self.text)
+        yield from _add_gutter(name_marks(person) + self.text)
         if self.next_from is not None:
             column = f', "column": {self.next_column}' if self.next_column else ""
             yield f'note: it goes on: "from": {self.next_from}{column}'
@@ -353,7 +353,7 @@ def render_answer(answer: ToolContent) -> str:
 def render_piece(piece: FoundText | ProposalText) -> str:
     """Return one piece as text: its source, followed by its text behind the gutter."""
     person = piece.person if isinstance(piece, FoundText) else None
-    return "\n".join([_head(piece), *_add_gutter(marks(person) + piece.text)])
+    return "\n".join([_head(piece), *_add_gutter(name_marks(person) + piece.text)])
 
 
 def _render_list(results: Sequence[FoundText] | Sequence[ProposalText], notice: str) -> Iterator[str]:

@@ -24,7 +24,7 @@ from memoryd.domain.memories.recall_filters import invisible_memories
 from memoryd.domain.memories.reflect.opinions import OpinionState, Step, by_opinion, opinion_state_of
 from memoryd.domain.memories.sections import line_in
 from memoryd.domain.memories.times.parsing import event_span
-from memoryd.domain.text.standing import standing_of
+from memoryd.domain.text.note_status import current_flags
 from memoryd.errors import StoreError
 from memoryd.index.threads import in_thread, with_pauses
 from memoryd.memory.note_files import LineDays, RecordDays
@@ -173,7 +173,7 @@ class MemoryCache:
             file: sources
             for file, sources in previous.items()
             if self._days.are_settled(file.id)
-            and all(source.status_flags == standing_of(file.flags, version.today) for source in sources[:1])
+            and all(source.status_flags == current_flags(file.flags, version.today) for source in sources[:1])
         }
         before = {file.id: sources for file, sources in previous.items()}
         rows = await self._database.memories.files(known.keys())
@@ -237,7 +237,7 @@ def _sources_of(
     file: FileVersion, rows: MemoryFiles, before: Mapping[int, tuple[MemorySource, ...]], days: LineDays, today: date
 ) -> Iterator[MemorySource]:
     """Yield the sources of a file; a line that was in it `before` keeps the values parsed from its text."""
-    known, standing = {source.chunk: source for source in before.get(file.id, ())}, standing_of(file.flags, today)
+    known, standing = {source.chunk: source for source in before.get(file.id, ())}, current_flags(file.flags, today)
     for row in rows.lines[file.id]:
         line = line_in(row.text, file.path)
         # if this version parses a line differently, its chunker has a new name and the indexer cuts the line anew

@@ -20,11 +20,11 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from memoryd.domain.documents import RelativePath
-from memoryd.domain.memories.changes.diffs import Hunk, MovedOnError, hunks_between
-from memoryd.domain.memories.changes.note_text import undone_text
+from memoryd.domain.memories.changes.diffs import Hunk, UncertainPlaceError, hunks_between
+from memoryd.domain.memories.changes.note_text import undo_in_text
 from memoryd.domain.memories.kinds import CHANGES_MAX, WrittenBy
 from memoryd.domain.memories.line import RetainedLine
-from memoryd.errors import InvalidRequest, MemorydError, NotFound, NotNow, RequestError, StoreError, read_only
+from memoryd.errors import InvalidRequest, MemorydError, NotFound, NotNow, RequestError, StoreError, read_only_error
 from memoryd.files.reading import TornReadError
 from memoryd.files.writing import FileChangedError
 from memoryd.memory.note_files import NoteFiles, StoredNote
@@ -141,7 +141,7 @@ class Journal:
     def check_writable(self) -> None:
         """Raise Denied if the memory is read-only."""
         if self._is_read_only:
-            raise read_only()
+            raise read_only_error()
 
     async def revoke(
         self, lines: Iterable[RetainedLine], paths: Collection[str], *, is_dry_run: bool = False
@@ -441,8 +441,8 @@ def undoing_run(rows: Sequence[ChangeRow]) -> str:
 def _text_without(row: ChangeRow, text: str | None) -> str:
     hint = f"look at {row.path}, and edit it yourself"
     try:
-        return undone_text(text or "", row.path, stored_hunks(row))
-    except MovedOnError as exc:
+        return undo_in_text(text or "", row.path, stored_hunks(row))
+    except UncertainPlaceError as exc:
         raise InvalidRequest(f"change {row.id} cannot be taken back: {exc}", hint=hint) from exc
 
 

@@ -22,7 +22,7 @@ from memoryd.domain.memories.reflect.pages import (
     SENTENCE_CHARACTERS,
     CitedFact,
     CitedSentence,
-    fault_of,
+    sentence_fault,
     supporting_ids,
 )
 from memoryd.domain.skips import SkipReason
@@ -226,7 +226,7 @@ class Prose(_Asker, frozen=True):
         # small models repeat sentences until the token limit
         cites = {sentence.text.strip(): sentence.cites for sentence in answer.sentences}
         sentences = tuple(CitedSentence(text, supporting_ids(text, ids, included)) for text, ids in cites.items())
-        if fault := next(filter(None, (fault_of(sentence, included) for sentence in sentences)), ""):
+        if fault := next(filter(None, (sentence_fault(sentence, included) for sentence in sentences)), ""):
             log.info(refused, reason=fault)
             return None
         return ProseSummary(sentences, self.identity)

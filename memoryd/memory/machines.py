@@ -28,8 +28,8 @@ from memoryd.domain.memories.machines import (
     TimedStep,
     counts_elsewhere,
     joined_steps,
-    merged,
-    owed,
+    merge_entries,
+    missing_entries,
     signed_line,
 )
 from memoryd.domain.memories.reflect.opinions import Step
@@ -37,7 +37,7 @@ from memoryd.errors import MemorydError
 from memoryd.files.machine_journals import MachineJournalFile, read_journals, write_journal
 from memoryd.memory.forgetting.forgetting import MemoryForgetting
 from memoryd.memory.forgetting.tombstones import MachineTombstones
-from memoryd.retry import happens
+from memoryd.retry import wait_within
 from memoryd.store.ledger.forgotten import TombstoneState, WrittenLine
 from memoryd.store.ledger.reflect import OpinionSteps
 
@@ -94,7 +94,7 @@ class MachineJournal:
                 self.trouble = ""
             except (MemorydError, OSError) as exc:
                 self.trouble = f"nothing travels between the machines of this folder: {exc}"
-            await happens(self._has_news.wait(), seconds)
+            await wait_within(self._has_news.wait(), seconds)
 
     async def exchange(self) -> None:
         """Write what the others do not know, and apply what they wrote; raises StoreError, Denied, OSError."""
@@ -114,7 +114,7 @@ class MachineJournal:
             files = await asyncio.to_thread(read_journals, self._workspace, key, self._files)
             if [*map(id, files)] != [*map(id, self._files.values())]:
                 entries = (entry for file in files for entry in file.entries)
-                self._entries = await asyncio.to_thread(lambda: merged(entries))
+                self._entries = await asyncio.to_thread(lambda: merge_entries(entries))
             self._files = {file.path: file for file in files}
             own = await self._own_id()
             await self._write_missing(key, own)
@@ -203,7 +203,7 @@ class MachineJournal:
         path = self._path_of(own.machine)
         present = self._files.get(path, MachineJournalFile(path))
         state = await self._state(Tombstones(key))
-        missing = owed(state, merged(present.entries))
+        missing = missing_entries(state, merge_entries(present.entries))
         is_bloated = len(present.entries) > 2 * len(state) and present.size > REWRITE_BYTES
         is_anew = missing.replaces_journal or is_bloated or present.broken > 0 or _last_of(present) != own
         entries = state if is_anew else missing.entries

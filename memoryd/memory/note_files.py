@@ -19,22 +19,22 @@ from memoryd.domain.documents import (
     PERSONA,
     FileStat,
     RelativePath,
-    home_path,
     is_document_name,
     is_hidden,
     is_utf8_name,
+    owner_path,
     person_of,
 )
-from memoryd.domain.memories.changes.note_text import EMPTY, NoteText, read_note, written_note
+from memoryd.domain.memories.changes.note_text import EMPTY, NoteText, encode_note, read_note
 from memoryd.domain.memories.kinds import MemoryId
 from memoryd.domain.ranking.filters import date_in_name
-from memoryd.domain.syncplan import Known
+from memoryd.domain.syncplan import IndexedFile
 from memoryd.domain.text.lines import PADDING
 from memoryd.errors import Denied, InvalidRequest, MemorydError, NotNow, StoreError, StoreUnavailable, TooLarge
 from memoryd.files.ignore import RealPaths, is_private_file, why_private
 from memoryd.files.reading import FileSnapshot, NotReadableError, read_snapshot, utf8_of
 from memoryd.files.scanner import ScanRules
-from memoryd.files.writing import draft_beside, remove_drafts, remove_file, replace_file, sync_folder
+from memoryd.files.writing import open_draft, remove_drafts, remove_file, replace_file, sync_folder
 from memoryd.store.index.documents import FileVersion, MemoryFiles
 from memoryd.store.ledger.usage import FirstSeen
 
@@ -86,7 +86,7 @@ class NoteFiles:
         limit, key = rules.limit(path)
         try:
             folder = rules.folders_by_prefix.get(f"{person_of(path)}:", self.workspace)
-            content = read_snapshot(folder, home_path(path), max_bytes=limit)
+            content = read_snapshot(folder, owner_path(path), max_bytes=limit)
         except FileNotFoundError:
             self._check_folder(path)
             return StoredNote(path, EMPTY, None, b"")
@@ -106,7 +106,7 @@ class NoteFiles:
         except OSError:
             return False
 
-    def out_of_sight(self, gone: Mapping[RelativePath, Known]) -> frozenset[RelativePath]:
+    def out_of_sight(self, gone: Mapping[RelativePath, IndexedFile]) -> frozenset[RelativePath]:
         """Return those of these notes that were moved to a hidden or private place.
 
         A moved note is recognised by its file name together with its content, or its inode and modification time.
@@ -148,7 +148,7 @@ class NoteFiles:
     def encode(self, before: StoredNote, text: str) -> bytes:
         """Return the bytes of a note with a new text; raises InvalidRequest and TooLarge."""
         try:
-            data = written_note(before.note, text)
+            data = encode_note(before.note, text)
         except ValueError as exc:
             raise InvalidRequest("the text holds half a character", hint="send whole characters") from exc
         limit, key = self._rules().limit(before.path)
@@ -164,7 +164,7 @@ class NoteFiles:
         if before.stat is None:
             return
         try:
-            with draft_beside(self.workspace / before.path) as (_, file):
+            with open_draft(self.workspace / before.path) as (_, file):
                 file.write(bytes(before.stat.size))
                 file.flush()
                 os.fsync(file.fileno())
@@ -228,7 +228,7 @@ def _name(path: RelativePath) -> str:
     return path.rpartition("/")[2]
 
 
-def _is_same(file: Path, known: Known) -> bool:
+def _is_same(file: Path, known: IndexedFile) -> bool:
     """Return whether a file is the known one (by inode and modification time), or has the same content."""
     with contextlib.suppress(OSError):
         stat = file.lstat()

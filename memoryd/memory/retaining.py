@@ -18,7 +18,7 @@ from msgspec import Struct
 
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.memories.book import Memory
-from memoryd.domain.memories.capture.firewall import keyed
+from memoryd.domain.memories.capture.firewall import hash_with_key
 from memoryd.domain.memories.changes.replacing import MemoryReplacement
 from memoryd.domain.memories.changes.tombstones import KEY_BYTES, normalized_statement
 from memoryd.domain.memories.edits import (
@@ -26,8 +26,8 @@ from memoryd.domain.memories.edits import (
     LineEdit,
     NoPlaceError,
     RetainedText,
-    retained_in,
-    stating,
+    add_memories,
+    lines_of_memory,
     with_lines,
     with_memory,
 )
@@ -119,7 +119,9 @@ class LineEditing(Struct, frozen=True):
         lines: list[tuple[str, int, int]] = []
         for path in sorted({source.path for source in memory.sources}):
             text = (await self.journal.read(RelativePath(path))).text or ""
-            lines += [(path, line.start_line, line.end_line) for line in stating(text, RelativePath(path), memory.id)]
+            lines += [
+                (path, line.start_line, line.end_line) for line in lines_of_memory(text, RelativePath(path), memory.id)
+            ]
         return lines
 
     async def replace(
@@ -172,7 +174,7 @@ class LineEditing(Struct, frozen=True):
             if change is None:
                 note = await self.journal.read(path)
                 change = NoteChange(path, note.text or "", note.sha256.hex(), is_written=False)
-            if lines := stating(change.text, path, plan.new):
+            if lines := lines_of_memory(change.text, path, plan.new):
                 return Retention(path, lines[-1:], (change.is_written,), change)
         raise NotFound(f"no line states the memory {short_id(plan.new)} any more", hint=_CHANGED_HINT)
 
@@ -279,7 +281,7 @@ class StatementHashes(Struct, eq=False):
             self._key = await self.key(secrets.token_bytes(KEY_BYTES))
         if not self._key:
             return {}
-        hashed = keyed(self._key)
+        hashed = hash_with_key(self._key)
         return {text: hashed(f"stated\0{normalized_statement(text)}") for text in distinct}
 
 
@@ -316,7 +318,7 @@ class Retaining(Struct, frozen=True):
         attempts: list[RetainedText] = []
 
         def edit(text: str | None) -> str | None:
-            attempts.append(retained_in(text or "", path, lines))
+            attempts.append(add_memories(text or "", path, lines))
             return attempts[-1].text if attempts[-1].added else None
 
         try:

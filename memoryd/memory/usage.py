@@ -28,16 +28,16 @@ from memoryd.domain.memories.tiers import (
     Usage,
     judged_now,
     relevance_now,
-    settled,
     terms_now,
     tier_now,
-    touched,
+    with_access,
+    with_current_tier,
     without_unearned,
 )
 from memoryd.errors import Denied, MemorydError
 from memoryd.index.threads import with_pauses
 from memoryd.memory.touches import CountedOnce, TierMove, tier_change, tier_changes, tiers_before
-from memoryd.retry import happens
+from memoryd.retry import wait_within
 from memoryd.store.ledger.changes import ChangeLog, ChangeRow, ChangeState
 from memoryd.store.ledger.usage import MAX_USAGE_ROWS, UsageRows
 
@@ -203,7 +203,7 @@ class UsageCache:
         for memory in with_pauses(memories):
             before = usages.get(memory.id, _UNUSED)
             earned = without_unearned(before, memory.line, tiers)
-            after = settled(earned, self._aged(memory, now), tiers)
+            after = with_current_tier(earned, self._aged(memory, now), tiers)
             if after is not before:
                 changed[memory.id] = memory, earned, after
 
@@ -351,7 +351,7 @@ class UsageCache:
             return
         earned = self._earned_usage(memory)
         self._note_withdrawn(memory, earned, at)
-        self._change({key: touched(earned, self._aged(memory, at), self._tiers)})
+        self._change({key: with_access(earned, self._aged(memory, at), self._tiers)})
 
     def _change(self, fresh: Mapping[MemoryId, Usage]) -> None:
         self._usages |= fresh
@@ -414,7 +414,7 @@ class UsageMaintenance:
         try:
             while True:
                 seconds = await self._step()
-                await happens(usage.has_news.wait(), seconds)
+                await wait_within(usage.has_news.wait(), seconds)
                 # touches come in bursts, so wait for one batch
                 await asyncio.sleep(flush_seconds)
                 usage.has_news.clear()

@@ -28,7 +28,7 @@ from memoryd.models.fetching import (
     Report,
     seconds_until,
 )
-from memoryd.models.gguf import hash_file, what_instead
+from memoryd.models.gguf import describe_other, hash_file
 from memoryd.models.source import LOOPBACK
 
 BLOCK = 256 << 10
@@ -221,7 +221,7 @@ class _Download(Struct):
         done = start
         with self.part.open_at(start) as part:
             async for block in response.aiter_raw(BLOCK):
-                if done == 0 and (instead := what_instead(block)):
+                if done == 0 and (instead := describe_other(block)):
                     raise self._not_a_model(instead)
                 done += len(block)
                 self._trouble = ""

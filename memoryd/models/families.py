@@ -79,7 +79,7 @@ class PromptTemplate(Struct, frozen=True):
         return f"{self.input_type}|{self.prompt}" if self.input_type else self.prompt
 
 
-def instructed(own: str, instruction: str | None) -> str:
+def with_instruction(own: str, instruction: str | None) -> str:
     """Return the instruction as prompt, before the text or around it if it has `{text}`; `own` if there is none."""
     if instruction is None:
         return own

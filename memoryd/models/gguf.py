@@ -76,7 +76,7 @@ def read_header(path: Path, *, key: str = EMBEDDING_KEY) -> GgufHeader:
     try:
         with path.open("rb") as stream:
             size = os.fstat(stream.fileno()).st_size
-            if instead := what_instead(stream.read(512)):
+            if instead := describe_other(stream.read(512)):
                 raise ModelError(f"the file {path} is {instead}", hint=get_another)
             stream.seek(0)
             header = _Reader(stream).header()
@@ -94,7 +94,7 @@ def read_header(path: Path, *, key: str = EMBEDDING_KEY) -> GgufHeader:
     return header
 
 
-def what_instead(start: bytes) -> str | None:
+def describe_other(start: bytes) -> str | None:
     """Return what a file with this beginning is, None for a GGUF."""
     if start.startswith(MAGIC):
         return None

@@ -12,10 +12,10 @@ from msgspec import Struct, field
 
 from memoryd import __version__
 from memoryd.config.agents import Agent
-from memoryd.config.loading.load import loaded_of
-from memoryd.config.loading.masking import masked_text, unmasked_text
+from memoryd.config.loading.load import load_text
+from memoryd.config.loading.masking import mask_text, unmask_text
 from memoryd.config.loading.raw import Raw, parse, read
-from memoryd.domain.memories.changes.tombstones import parsed, rendered
+from memoryd.domain.memories.changes.tombstones import parse_mirror, render_mirror
 from memoryd.domain.memories.machines import MACHINES
 from memoryd.domain.sessions.documents import parse_session
 from memoryd.domain.sessions.json_values import DamagedDocumentError, ForeignDocumentError
@@ -182,7 +182,7 @@ def _add_config(writer: BackupWriter, path: Path, *, has_secrets: bool) -> int:
     data, masked = path.read_bytes(), 0
     if not has_secrets:
         try:
-            text, masked = masked_text(data.decode("utf-8-sig"))
+            text, masked = mask_text(data.decode("utf-8-sig"))
         except (ValueError, ConfigError) as exc:
             raise InvalidRequest(
                 f"the keys of {path} cannot be masked: {exc}", hint="give --with-secrets, or write them as usual"
@@ -223,7 +223,7 @@ class Restored(Struct, rename="camel"):
     notes: list[str] = []
 
 
-def staged(
+def stage_restore(
     backup: OpenBackup,
     places: BackupPlaces,
     replacement: Replacement,
@@ -282,10 +282,10 @@ class _Staging(Struct):
         """Replace masked keys of the restored configuration by those of the present configuration."""
         staged_file = self.replacement.staged(target)
         present = _present(target, self.result)
-        text, self.result.missing_keys = unmasked_text(staged_file.read_text("utf-8-sig"), present)
+        text, self.result.missing_keys = unmask_text(staged_file.read_text("utf-8-sig"), present)
         staged_file.write_text(text, "utf-8")
         try:
-            loaded_of(text, target)
+            load_text(text, target)
         except ConfigError as exc:
             raise InvalidRequest(
                 f"memoryd refuses the configuration of the backup: {'; '.join(exc.problems)}",
@@ -386,7 +386,7 @@ def _present(config: Path, result: Restored) -> Raw:
 def _agents(config: Path, text: Path) -> Sequence[Agent]:
     """Return the agents of the configuration in file `text`, as if at path `config`; none if memoryd refuses it."""
     try:
-        return loaded_of(read(text) if os.path.lexists(text) else "", config).config.resolved_agents()
+        return load_text(read(text) if os.path.lexists(text) else "", config).config.resolved_agents()
     except ConfigError:
         return ()
 
@@ -419,7 +419,7 @@ def settle_ledger(target: Path, replacement: Replacement, notes: list[str]) -> i
 def _join_forgotten(present: Path, new: Path) -> None:
     """Join the present forgotten marks with those of the backup."""
     texts = [path.read_text("ascii", "replace") for path in (present, new) if path.is_file()]
-    new.write_text(rendered(frozenset().union(*map(parsed, texts))))
+    new.write_text(render_mirror(frozenset().union(*map(parse_mirror, texts))))
 
 
 def _is_same_file(first: Path, second: Path) -> bool:

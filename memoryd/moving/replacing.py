@@ -132,7 +132,7 @@ class Replacement(Struct):
         return ReplacedFile(str(target), new, name)
 
 
-def finish(state: Path) -> list[str]:
+def complete_interrupted(state: Path) -> list[str]:
     """Complete replacements that a kill interrupted, and remove those without a plan. Return what was completed.
 
     The caller must have locked the state folder. Raises StoreUnavailable.
@@ -257,4 +257,4 @@ def without_daemon(
                 return
             how = "stop it first: memoryctl service stop (or end it where you started it)"
             raise AlreadyRunning(str(exc), hint=f"{how}; then: {again}") from exc
-        yield [f"finished what was cut short before: {what}" for what in finish(state)]
+        yield [f"finished what was cut short before: {what}" for what in complete_interrupted(state)]

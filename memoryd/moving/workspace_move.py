@@ -16,7 +16,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from memoryd.config.agents import Agent
-from memoryd.config.paths import config_file, state_dir, state_dir_named, workspace_state_dir
+from memoryd.config.paths import config_file, state_dir, state_dir_of_real_path, workspace_state_dir
 from memoryd.errors import InvalidRequest, NotFound, StoreError, StoreUnavailable
 from memoryd.moving.backup import KEY_SUFFIX, ledgers_below, workspace_owners
 from memoryd.store.ledger.file import figures, is_ledger_name, rename_workspace, rows_of
@@ -46,7 +46,7 @@ def move_plan(old: Path, new: Path, agents: Sequence[Agent]) -> MovePlan:
     link = _place_of_link(old, new)
     old, new = link or _real(old), _real(new)
     is_copied = not link and _check(old, new)
-    old_state, new_state = state_dir_named(old), workspace_state_dir(new)
+    old_state, new_state = state_dir_of_real_path(old), workspace_state_dir(new)
     ledgers = dict.fromkeys([*_ledgers_in(old_state), *_ledgers_in(new_state), *_configured_ledgers(agents, old, new)])
     counted = {ledger: figures(ledger).get(str(old), 0) for ledger in ledgers}
     has_state = old_state.is_dir()
@@ -94,7 +94,7 @@ def _real(path: Path) -> Path:
 def _place_of_link(old: Path, new: Path) -> Path | None:
     """Return the old path if it is a symlink to the new one by now, and still has a state folder; else None."""
     link = _real(old.absolute().parent) / old.name
-    has_moved = link.is_symlink() and _real(old) == _real(new) and state_dir_named(link).is_dir()
+    has_moved = link.is_symlink() and _real(old) == _real(new) and state_dir_of_real_path(link).is_dir()
     return link if has_moved else None
 
 
@@ -253,6 +253,6 @@ def known_workspaces(agents: Sequence[Agent], state: Path) -> list[KnownWorkspac
 
 
 def _known_workspace(path: Path, agents: tuple[str, ...]) -> KnownWorkspace:
-    state, real = state_dir_named(path), _real(path)
+    state, real = state_dir_of_real_path(path), _real(path)
     size = sum(file.stat().st_size for file in state.rglob("*") if file.is_file()) if state.is_dir() else 0
     return KnownWorkspace(path, agents, path.is_dir(), state, size, None if real == path else real)

@@ -32,7 +32,7 @@ FORGET_SECONDS = 20.0
 STILL_IN_INDEX = "qmd may hold it still in its index: {}"
 
 
-class Dependencies(Struct, frozen=True):
+class QmdDependencies(Struct, frozen=True):
     """What an agent's qmd needs from the rest of the workspace."""
 
     workspace: Path
@@ -50,7 +50,7 @@ class Dependencies(Struct, frozen=True):
 class AgentQmd:
     """The qmd sidecar of one agent, its files, and the search with fallback to the builtin index."""
 
-    def __init__(self, agent: Agent, dependencies: Dependencies) -> None:
+    def __init__(self, agent: Agent, dependencies: QmdDependencies) -> None:
         self._agent = agent
         self._dependencies = dependencies
         self._exclude = patterns_of(dependencies.workspace, agent.memory_search.exclude)
@@ -225,7 +225,7 @@ class AgentQmd:
         return distinct((*notes, *exported_collection(self._agent.id, self._dependencies.exports)))
 
 
-def forget_unused(agents: Sequence[Agent]) -> None:
+def delete_unused_homes(agents: Sequence[Agent]) -> None:
     """Delete the qmd data of agents that no longer use qmd: notes that become private would stay in it."""
     used = {qmd_home(agent.id) for agent in agents if agent.memory.backend == "qmd"}
     for folder in (state_dir() / "agents").glob("*/qmd"):

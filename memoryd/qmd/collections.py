@@ -17,12 +17,12 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from memoryd.config.agents import Agent
-from memoryd.config.qmd import QmdPathSection, written_out
+from memoryd.config.qmd import QmdPathSection, expand_globs
 from memoryd.domain.documents import CORE_FILES, ROOT_FILES, ROOT_FOLDERS, FileStat, is_utf8_name, original_of
 from memoryd.domain.expressions import expression
 from memoryd.domain.media import modality_of
-from memoryd.domain.patterns import Places, parsed_glob
-from memoryd.domain.syncplan import Known
+from memoryd.domain.patterns import Places, parse_glob
+from memoryd.domain.syncplan import IndexedFile
 from memoryd.files.ignore import Ruling, is_private
 from memoryd.files.reading import NotReadableError, TornReadError, decode, file_stat, read_snapshot
 from memoryd.files.scanner import ScanRoot, file_identity
@@ -100,8 +100,8 @@ def matches(pattern: str, relative: str) -> bool:
     return any(_parsed(glob.removeprefix("./")).matches(text) for glob in _globs(pattern))
 
 
-_parsed = lru_cache(maxsize=256)(parsed_glob)
-_globs = lru_cache(maxsize=256)(written_out)
+_parsed = lru_cache(maxsize=256)(parse_glob)
+_globs = lru_cache(maxsize=256)(expand_globs)
 
 
 def further_paths(agent: Agent) -> tuple[QmdPathSection, ...]:
@@ -161,7 +161,7 @@ class _Verdict(Enum):
 class _Judged(Struct, frozen=True):
     """The result of the last read of a note."""
 
-    known: Known
+    known: IndexedFile
     is_private: bool
 
     def holds(self, stat: FileStat) -> bool:

@@ -13,13 +13,13 @@ from msgspec.structs import replace
 
 from memoryd.config.qmd import QmdLimitsSection
 from memoryd.domain.documents import RelativePath, Source, transcript_path
-from memoryd.domain.memories.entries import ChunkSettings, apart_of
+from memoryd.domain.memories.entries import ChunkSettings, separate_lines
 from memoryd.domain.memories.visibility import hidden_lines
 from memoryd.domain.ranking.fusion import Weights
 from memoryd.domain.ranking.questions import Question
 from memoryd.domain.sessions.conversation_parts import HEADING_LINES, MARK, SUFFIX, export_name, through_next
 from memoryd.domain.text.chunking import each_chunk
-from memoryd.domain.text.lines import padded
+from memoryd.domain.text.lines import encode_padded
 from memoryd.domain.text.words import query_terms
 from memoryd.errors import NotFound, SidecarError
 from memoryd.files.excerpts import QMD_PREFIX, FileLocation
@@ -29,8 +29,8 @@ from memoryd.qmd.collections import Collection
 from memoryd.qmd.query import MAX_LISTED, MAX_SEARCHES, QmdHit, QmdQuestion, sub_queries
 from memoryd.qmd.sidecar import QmdAnswer, QmdSidecar
 from memoryd.search.combined import merge_hits
-from memoryd.search.hits import Hit, Ranks, folded
-from memoryd.search.protocol import LEXICAL, RERANK, VECTOR, Arm, ArmState, Engine, Found, Query, SearchBackend
+from memoryd.search.hits import Hit, Ranks, fold_copies
+from memoryd.search.protocol import LEXICAL, RERANK, VECTOR, Arm, ArmState, Engine, Query, SearchBackend, SearchResult
 from memoryd.store.index.passages import ChunkRow
 
 NAME: Final = "qmd"
@@ -120,7 +120,7 @@ class QmdSearch(Struct, frozen=True, kw_only=True):
         """Return those of the changed documents that qmd indexes, too."""
         return {path for path in self.changed_paths_since(paths, moment) if self.files.covers(path)}
 
-    async def search(self, query: Query) -> Found:
+    async def search(self, query: Query) -> SearchResult:
         """Return chunks of the files that qmd finds; a file changed since must still contain a word of the question."""
         terms, answer = await ask(self.qmd, query, 2 * query.limit + 4, self.qmd.names_of_notes)
         hits = await asyncio.to_thread(self._passages, answer.hits, terms, query)
@@ -131,11 +131,11 @@ class QmdSearch(Struct, frozen=True, kw_only=True):
             return replace(result, doubt=f"{best} fits the filters, phrases and excluded words of the question")
         return result
 
-    def _result(self, query: Query, terms: Terms, hits: Sequence[Hit], arms: Mapping[str, Arm]) -> Found:
+    def _result(self, query: Query, terms: Terms, hits: Sequence[Hit], arms: Mapping[str, Arm]) -> SearchResult:
         state = self.qmd.state
         best = tuple(without_copies(hits, query)[: query.limit])
         shown = {place_in_answer(chunk) for hit in best for chunk in (hit.chunk, *hit.copies)}
-        return Found(
+        return SearchResult(
             hits=best,
             misses=tuple(hit for hit in hits if place_in_answer(hit.chunk) not in shown)[: query.limit],
             arms=arms,
@@ -187,7 +187,7 @@ class QmdSearch(Struct, frozen=True, kw_only=True):
         return _make_hit(row, "file", rank, hit.score, matched)
 
     def _rows(self, content: FileSnapshot, data: bytes, path: RelativePath) -> Iterator[ChunkRow]:
-        apart = tuple(apart_of(data, path))
+        apart = tuple(separate_lines(data, path))
         known, mtime_ns = content.known, content.stat.mtime_ns
         for part in each_chunk(data, tokens=self.chunking.tokens, overlap=self.chunking.overlap, apart=apart):
             text = data[part.start : part.end].decode("utf-8", "surrogatepass")
@@ -263,7 +263,7 @@ def _make_hit(row: ChunkRow, what: str, rank: int, score: float, terms: Terms) -
 def without_copies(hits: Sequence[Hit], query: Query) -> list[Hit]:
     """Return the hits above the minimum score, with copies folded."""
     eligible = [hit for hit in hits if hit.score >= query.min_score or hit.is_literal]
-    return folded(eligible, query.now.tzinfo or UTC)
+    return fold_copies(eligible, query.now.tzinfo or UTC)
 
 
 def place_in_answer(chunk: ChunkRow) -> tuple[str, int]:
@@ -371,13 +371,13 @@ class ExportedSearch(Struct, frozen=True, kw_only=True):
             # deleted a moment ago
             return None
 
-    async def search(self, query: Query) -> Found:
+    async def search(self, query: Query) -> SearchResult:
         """Return a passage of each conversation that qmd finds, best first."""
         names = self._names()
         terms, answer = await ask(self.qmd, query, query.limit + 4, names, is_wanted=bool(names))
         hits = await asyncio.to_thread(lambda: list(islice(self._hits(answer.hits, terms, query), query.limit)))
         arms = arms_of(self.qmd, answer)
-        return Found(tuple(hits), (), arms, terms, _engine_of(self.qmd, arms, self.limits))
+        return SearchResult(tuple(hits), (), arms, terms, _engine_of(self.qmd, arms, self.limits))
 
     def _names(self) -> tuple[str, ...]:
         return tuple(collection.name for collection in self.qmd.collections if collection.is_exported)
@@ -406,7 +406,7 @@ class ExportedSearch(Struct, frozen=True, kw_only=True):
         return best_row(rows, query.question, terms, hit.line - HEADING_LINES)
 
     def _rows(self, path: RelativePath, first: int, text: str, mtime_ns: int) -> Iterator[ChunkRow]:
-        data = padded(text)
+        data = encode_padded(text)
         for part in each_chunk(data, tokens=self.chunking.tokens, overlap=self.chunking.overlap):
             lines = first + part.start_line - 1, first + part.end_line - 1
             shown = data[part.start : part.end].decode("utf-8", "surrogatepass")
@@ -427,14 +427,14 @@ def transcript_window(path: Path, line: int) -> tuple[int, str]:
     return first + spoken[0], "".join(lines[spoken[0] : spoken[-1] + 1])
 
 
-class JoinedConversations(Struct, frozen=True, kw_only=True):
+class MergedConversations(Struct, frozen=True, kw_only=True):
     """Searches conversations in the builtin index and the exports concurrently; without an index, only the exports."""
 
     index: SearchBackend | None
     exports: ExportedSearch
     weights: Weights
 
-    async def search(self, query: Query) -> Found:
+    async def search(self, query: Query) -> SearchResult:
         """Return the best hits of both. If qmd fails, answer without it; raises SidecarError if there is no index."""
         if self.index is None:
             return await self.exports.search(query)
@@ -448,7 +448,7 @@ class JoinedConversations(Struct, frozen=True, kw_only=True):
         hits, misses = merge_hits(indexed, new, self.weights)
         return replace(indexed, hits=tuple(hits[: query.limit]), misses=tuple(misses[: query.limit]))
 
-    async def _exported(self, query: Query) -> Found | None:
+    async def _exported(self, query: Query) -> SearchResult | None:
         try:
             return await self.exports.search(query)
         except SidecarError:

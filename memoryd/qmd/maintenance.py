@@ -16,7 +16,7 @@ from memoryd.errors import SidecarError
 from memoryd.qmd.collections import Collection
 from memoryd.qmd.index_writer import IndexWriter, MaintenanceRules, QmdModel
 from memoryd.qmd.program import QmdInstallation
-from memoryd.retry import Breaker, happens
+from memoryd.retry import Breaker, wait_within
 
 NEVER = float("inf")
 EMBED_RETRY = (5.0, 3600.0)
@@ -247,7 +247,7 @@ class QmdMaintenance:
             end = min(end, now + self._schedule.wait(now))
             if end <= now:
                 return
-            await happens(self._wake.wait(), end - now if end != NEVER else None)
+            await wait_within(self._wake.wait(), end - now if end != NEVER else None)
 
     async def _work(self) -> None:
         home = self._installation.home

@@ -172,7 +172,7 @@ class BundleReply(TypedDict):
     tokens: int
 
 
-class ToldPartReply(TypedDict):
+class BundlePartReply(TypedDict):
     """A part of a bundle that an agent got."""
 
     name: str
@@ -195,7 +195,7 @@ class ToldPartReply(TypedDict):
     """The judgement of the owner for this question; null: none."""
 
 
-class ToldTurnReply(TypedDict):
+class BundleTurnReply(TypedDict):
     """The bundle that an agent got for one question."""
 
     number: int
@@ -220,14 +220,14 @@ class ToldTurnReply(TypedDict):
     """The tokens of the earlier turns in the bundle, estimated."""
     stableSince: int
     """The number of the turn that introduced the stable block; its own number if the block is new."""
-    parts: list[ToldPartReply]
+    parts: list[BundlePartReply]
     """The parts of the bundle, and those cut. Parts of the stable block are with the turn that introduced it."""
 
 
-class ToldReply(TypedDict):
+class BundleHistoryReply(TypedDict):
     """The bundles that an agent got, the latest first, without questions of sessions that are not remembered."""
 
-    turns: list[ToldTurnReply]
+    turns: list[BundleTurnReply]
     """The turns."""
     before: int | None
     """The value of `before` for the next page; null: this is the last page."""

@@ -17,7 +17,7 @@ from memoryd.embed.current import ModelPhase
 from memoryd.embed.local.frames import RANK_POOLING, TEXT_CHARACTERS, Load, NoResult, Ready, Score, Scored
 from memoryd.embed.local.local_model import LocalModel
 from memoryd.embed.local.worker_connection import WorkerJob
-from memoryd.embed.local.worker_process import WorkerKeeper, WorkerPhase, WorkerRun, module_command
+from memoryd.embed.local.worker_process import WorkerPhase, WorkerRun, WorkerSupervisor, module_command
 from memoryd.errors import RerankerUnavailable
 from memoryd.models.families import YES_OR_NO, Reranker, inspect_reranker
 from memoryd.models.store import ModelStore
@@ -34,7 +34,7 @@ By measurement llama.cpp needs 4 bytes per token and vocabulary entry: half a gi
 NO_MODEL = "the model of query.rerank.modelPath cannot be used; memoryctl status tells why"
 
 
-class RankingWorker(WorkerKeeper[float]):
+class RankingWorker(WorkerSupervisor[float]):
     """Scores pairs with one GGUF. It works while its `run` is running.
 
     A worker that takes longer than `stall` for one pair counts as hung. If `idle_unload` is zero, the model stays

@@ -8,13 +8,21 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from memoryd.domain.documents import Source, cited, with_footer
+from memoryd.domain.documents import Source, citation_text, with_footer
 from memoryd.domain.media import modality_of
 from memoryd.domain.ranking.calibration import Verdict
 from memoryd.domain.ranking.fusion import Weights
 from memoryd.domain.ranking.questions import Question
 from memoryd.domain.ranking.selection import originals_first
-from memoryd.domain.ranking.snippets import FOCUS, MESSAGE, Focus, SqueezedText, exchange, snippet, squeezed
+from memoryd.domain.ranking.snippets import (
+    FOCUS,
+    MESSAGE,
+    Focus,
+    SqueezedText,
+    exchange_lines,
+    remove_blank_lines,
+    snippet,
+)
 from memoryd.domain.text.markdown import front_matter
 from memoryd.domain.text.sanitizing import path_flags, text_flags
 from memoryd.search.combined import ConversationArm, merge_results
@@ -27,11 +35,11 @@ from memoryd.search.protocol import (
     Arm,
     ArmState,
     DiskFollower,
-    Found,
     Freshness,
     Query,
     SearchBackend,
-    nothing_found,
+    SearchResult,
+    empty_result,
     why_empty,
     why_excluded,
     why_no_better,
@@ -47,7 +55,7 @@ AnswerMode = Literal["hybrid", "lexical", "vector", "none"]
 class Answer(Struct, frozen=True, kw_only=True):
     """A search result as returned to the client, with verdict and reason."""
 
-    result: Found = Found((), (), {}, ())
+    result: SearchResult = SearchResult((), (), {}, ())
     freshness: Freshness = Freshness()
     verdict: Verdict = Verdict.NONE
     reason: str | None = None
@@ -126,12 +134,12 @@ class SearchService(Struct, frozen=True, kw_only=True):
             is_explained=query.is_explained,
         )
 
-    async def search(self, query: Query) -> Found:
+    async def search(self, query: Query) -> SearchResult:
         """Return the best hits of both sources within the query's deadline; originals come before conflict copies."""
         result = await self._search_sources(query)
         return replace(result, hits=tuple(originals_first(result.hits, lambda hit: hit.chunk.path)))
 
-    async def _search_sources(self, query: Query) -> Found:
+    async def _search_sources(self, query: Query) -> SearchResult:
         # each index has a single source, so a filter by source would only cost time
         inner = query.of_any_source()
         asks_notes, asks_conversations = query.asks(Source.MEMORY), query.asks(Source.SESSIONS)
@@ -139,7 +147,7 @@ class SearchService(Struct, frozen=True, kw_only=True):
             if asks_notes:
                 return await self.notes.search(inner)
             # the request and the question name different sources
-            return nothing_found(query.question.terms, Arm(ArmState.OK))
+            return empty_result(query.question.terms, Arm(ArmState.OK))
         if not asks_notes:
             arm, exchanges = await self.conversations.ask(inner)
             return replace(exchanges, arms={**exchanges.arms, CONVERSATIONS: arm}, floors=None, conversations=exchanges)
@@ -147,14 +155,14 @@ class SearchService(Struct, frozen=True, kw_only=True):
         return merge_results(query, notes, exchanges, arm, self.weights)
 
 
-def _why_no_better(hits: Sequence[Hit], result: Found) -> str:
+def _why_no_better(hits: Sequence[Hit], result: SearchResult) -> str:
     """Return why hits have no better verdict, by the thresholds for the first of the best hits."""
     best = best_verdict(hits)
     leading = next((hit for hit in hits if hit.verdict is best), None)
     return "" if leading is None else why_no_better(hits, result.thresholds_of(leading.chunk.source))
 
 
-def _with_pending_work(freshness: Freshness, result: Found, pending_files: int) -> Freshness:
+def _with_pending_work(freshness: Freshness, result: SearchResult, pending_files: int) -> Freshness:
     """Return the freshness with the pending vectors of the engine that answered, and all files that differ.
 
     Files count as before the search: a file indexed during it may have been too late for the search, and one saved
@@ -167,7 +175,7 @@ def _with_pending_work(freshness: Freshness, result: Found, pending_files: int) 
     return replace(freshness, pending_embeddings=result.engine.pending_embeddings)
 
 
-def _mode(result: Found) -> AnswerMode:
+def _mode(result: SearchResult) -> AnswerMode:
     groups = [result.arms] if result.conversations is None else [result.arms, result.conversations.arms]
     lexical, vector = (any(arms[name].took_part for arms in groups) for name in (LEXICAL, VECTOR))
     if lexical and vector:
@@ -175,13 +183,13 @@ def _mode(result: Found) -> AnswerMode:
     return "lexical" if lexical else "vector" if vector else "none"
 
 
-def with_snippets(hits: Sequence[Hit], result: Found, *, has_footer: bool) -> tuple[Hit, ...]:
+def with_snippets(hits: Sequence[Hit], result: SearchResult, *, has_footer: bool) -> tuple[Hit, ...]:
     """Return the hits with their snippets; `has_footer` adds `Source: …` to each."""
     limit = result.engine.snippet_chars
     return tuple(_with_snippet(hit, result, limit, has_footer=has_footer) for hit in hits)
 
 
-def with_snippets_within(result: Found, hits: Sequence[Hit], *, has_footer: bool) -> tuple[Hit, ...]:
+def with_snippets_within(result: SearchResult, hits: Sequence[Hit], *, has_footer: bool) -> tuple[Hit, ...]:
     """Return the first hits whose snippets fit into the engine's total; the hit that overflows is cut, and the last."""
     candidates = with_snippets(hits, result, has_footer=has_footer)
     left = result.engine.total_chars
@@ -196,11 +204,11 @@ def with_snippets_within(result: Found, hits: Sequence[Hit], *, has_footer: bool
     return tuple(fitting)
 
 
-def _cut(hit: Hit, result: Found, room: int, *, has_footer: bool, is_first: bool) -> Iterator[Hit]:
+def _cut(hit: Hit, result: SearchResult, room: int, *, has_footer: bool, is_first: bool) -> Iterator[Hit]:
     """Yield a hit cut to `room` characters with footer. If no text fits, yield it only if first, without footer."""
     # cutting may move the focus: leave room for the longest citation of two lines, or of two turns
     last = hit.chunk.end_line
-    longest = cited(hit.chunk.path, last, last + (2 if hit.chunk.source is Source.SESSIONS else 1))
+    longest = citation_text(hit.chunk.path, last, last + (2 if hit.chunk.source is Source.SESSIONS else 1))
     footer = len(with_footer("", longest)) if has_footer else 0
     if room > footer:
         yield _with_snippet(hit, result, room - footer, has_footer=has_footer)
@@ -208,7 +216,7 @@ def _cut(hit: Hit, result: Found, room: int, *, has_footer: bool, is_first: bool
         yield _with_snippet(hit, result, room, has_footer=False)
 
 
-def _with_snippet(hit: Hit, result: Found, limit: int, *, has_footer: bool) -> Hit:
+def _with_snippet(hit: Hit, result: SearchResult, limit: int, *, has_footer: bool) -> Hit:
     """Return the hit with its best part as snippet, in `limit` characters plus footer."""
     chunk = hit.chunk
     full = _text_of(hit)
@@ -221,7 +229,7 @@ def _with_snippet(hit: Hit, result: Found, limit: int, *, has_footer: bool) -> H
     focus = part.focus
     if is_spoken:
         # in a conversation, add the message that it answers, or that answers it
-        first, last = exchange(part.text.split("\n"), focus.first_line - part.first_line)
+        first, last = exchange_lines(part.text.split("\n"), focus.first_line - part.first_line)
         focus = replace(focus, first_line=part.first_line + first, last_line=part.first_line + last)
     lines, start = full.lines[part.first_line : part.last_line + 1], chunk.start_line
     marked = None if modality_of(chunk.path) else _focus(hit, focus, full)
@@ -251,7 +259,7 @@ def _text_of(hit: Hit) -> SqueezedText:
     """Return the text of a hit to choose the snippet from: a conversation without its empty lines, a note in full."""
     text, near = hit.chunk.text, hit.near
     if hit.chunk.source is Source.SESSIONS:
-        return squeezed(text, near)
+        return remove_blank_lines(text, near)
     return SqueezedText(text, range(text.count("\n") + 1), near)
 
 

@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 
 from memoryd.domain.counters import Durations
 from memoryd.domain.media import modality_of
-from memoryd.domain.ranking.fusion import USUAL_CHANCE, LexicalMatches, PassageMatch, VectorMatches, best_stranger
+from memoryd.domain.ranking.fusion import USUALLY_EXCEEDED, LexicalMatches, PassageMatch, VectorMatches, best_unrelated
 from memoryd.domain.ranking.questions import Question
-from memoryd.domain.ranking.selection import DEEPER
-from memoryd.domain.ranking.vector_space import Strangers
+from memoryd.domain.ranking.selection import DEPTH_FACTOR
+from memoryd.domain.ranking.vector_space import UnrelatedVectors
 from memoryd.domain.vector import Vector
 from memoryd.embed.current import CurrentEmbedder, ModelPhase, PhaseRecord
 from memoryd.embed.protocol import Embedder
@@ -111,7 +111,7 @@ def lexical_matches(
         if len(best) == depth or len(matches.bm25) < limit:
             return Arm(ArmState.OK), matches.only(best)
         # too many have the words of a phrase, but not the phrase itself
-        limit *= DEEPER
+        limit *= DEPTH_FACTOR
 
 
 class RerankArm(Struct, frozen=True, kw_only=True):
@@ -159,7 +159,7 @@ class QuestionVector(Struct, frozen=True):
     index: VectorIndex
     language: str
     """The question's language code, empty if unknown."""
-    strangers: Strangers | None
+    strangers: UnrelatedVectors | None
     """Vectors of unrelated texts in the same space; None: not known."""
     is_unmeasured: bool
     """Whether `strangers` are still to be computed: until then verdicts use default noise, and may change later."""
@@ -235,10 +235,10 @@ class VectorArm(Struct, kw_only=True):
             if is_enough or limit >= size:
                 break
             # phrases, excluded words or the kind of chunk excluded most of the nearest
-            limit *= DEEPER
+            limit *= DEPTH_FACTOR
         nearest_of = {chunk: max(matches, key=lambda match: match.cosine) for chunk, matches in passages.items()}
         best = sorted(nearest_of, key=lambda chunk: -nearest_of[chunk].cosine)[:depth]
-        floor = best_stranger(size, USUAL_CHANCE) if noise.is_clear else math.inf
+        floor = best_unrelated(size, USUALLY_EXCEEDED) if noise.is_clear else math.inf
         foreign = frozenset(
             chunk
             for chunk in best

@@ -12,9 +12,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from memoryd.domain.documents import RelativePath
-from memoryd.domain.ranking.calibration import weighed
+from memoryd.domain.ranking.calibration import with_term_share
 from memoryd.domain.ranking.fusion import Evidence, LexicalMatches, VectorMatches
-from memoryd.domain.ranking.selection import DEEPER, NextStep, next_step
+from memoryd.domain.ranking.selection import DEPTH_FACTOR, NextStep, next_step
 from memoryd.embed.current import CurrentEmbedder
 from memoryd.errors import StoreError
 from memoryd.index.pending import Spaces
@@ -29,8 +29,17 @@ from memoryd.search.arms import (
     lexical_matches,
     weighed_question,
 )
-from memoryd.search.protocol import LEXICAL, RERANK, VECTOR, Arm, ArmState, Fallback, Found, Query, nothing_found
-from memoryd.search.ranking import DEEPEST, Ranked, Recipe, SearchSettings, Selected, commonness, ranked, select
+from memoryd.search.protocol import LEXICAL, RERANK, VECTOR, Arm, ArmState, Fallback, Query, SearchResult, empty_result
+from memoryd.search.ranking import (
+    DEEPEST,
+    Ranked,
+    Recipe,
+    SearchSettings,
+    Selected,
+    commonness,
+    rank_candidates,
+    select,
+)
 from memoryd.search.vectors import VectorIndex
 from memoryd.store.index.database import Database, IndexReader
 from memoryd.store.index.passages import ChunkRow
@@ -174,15 +183,19 @@ class CandidateSearch(Struct):
             return self._partial
         if self._has_exclusions:
             evidence = await database.read_snapshot(lambda reader: self._visible(reader, Evidence(words, meaning)))
-        return _RankedRows(ranked(evidence, self.recipe.base_scores(evidence), None, min_score=self.query.min_score))
+        return _RankedRows(
+            rank_candidates(evidence, self.recipe.base_scores(evidence), None, min_score=self.query.min_score)
+        )
 
     def _rank(self, reader: IndexReader, words: LexicalMatches, meaning: VectorMatches) -> _RankedRows:
         evidence, question = self._visible(reader, Evidence(words, meaning)), self.query.question
         statistics = reader.statistics(
             question, list(evidence.chunks), commonness=commonness, uncounted=self.query.exclusions.chunks
         )
-        evidence = weighed(evidence, statistics)
-        ranking = ranked(evidence, self.recipe.base_scores(evidence), statistics, min_score=self.query.min_score)
+        evidence = with_term_share(evidence, statistics)
+        ranking = rank_candidates(
+            evidence, self.recipe.base_scores(evidence), statistics, min_score=self.query.min_score
+        )
         self._partial = _RankedRows(ranking)
         return _RankedRows(ranking, reader.rows(wanted) if (wanted := self.first_rows(ranking)) else {})
 
@@ -249,7 +262,7 @@ class BuiltinSearch:
         """Return what both arms find until `end` (monotonic clock) among the admitted chunks; raises StoreError."""
         return await CandidateSearch(self, query, recipe, admitted, end).first()
 
-    async def search(self, query: Query) -> Found:
+    async def search(self, query: Query) -> SearchResult:
         """Return the best chunks; an arm that fails or is late is left out."""
         try:
             # repeat if a sync replaces a chunk before its row is read, so that no save hides a document for a moment
@@ -258,9 +271,9 @@ class BuiltinSearch:
                     return await self._search(query, is_last=False)
             return await self._search(query, is_last=True)
         except StoreError as exc:
-            return nothing_found(query.question.terms, Arm(ArmState.FAILED, str(exc)))
+            return empty_result(query.question.terms, Arm(ArmState.FAILED, str(exc)))
 
-    async def _search(self, query: Query, *, is_last: bool) -> Found:
+    async def _search(self, query: Query, *, is_last: bool) -> SearchResult:
         """Search once. If a chunk was replaced since, raise _ReplacedError; with `is_last`, answer without it."""
         end = time.monotonic() + query.deadline * (1 - _RESERVE)
         if query.question.long is not None:
@@ -270,7 +283,7 @@ class BuiltinSearch:
         if not question.filters.is_empty:
             arm, files = await guarded(lambda: candidate_files(self.database, question), end)
             if files is None:
-                return nothing_found(question.terms, arm)
+                return empty_result(question.terms, arm)
         # phrases are first matched by their words
         admitted = CandidateFilter(files, question.required, question.forbidden)
         recipe = self.settings.recipe(query.limit)
@@ -279,7 +292,7 @@ class BuiltinSearch:
         )
         return await self._filled(query, search, end, is_last=is_last)
 
-    async def _filled(self, query: Query, search: CandidateSearch, end: float, *, is_last: bool) -> Found:
+    async def _filled(self, query: Query, search: CandidateSearch, end: float, *, is_last: bool) -> SearchResult:
         """Select hits from the candidates, asking the arms for more until the answer is full or they are exhausted."""
         candidates = await search.first()
         count = self._rows_read_first(candidates.ranking, query.limit)
@@ -300,7 +313,7 @@ class BuiltinSearch:
             if step is NextStep.ANSWER:
                 break
             if step is NextStep.READ_MORE:
-                count *= DEEPER
+                count *= DEPTH_FACTOR
                 continue
             if step is NextStep.ASK_OTHERS and selected.dominant is not None:
                 more = await search.with_others(selected.dominant, self.settings.pool(query.limit))
@@ -323,7 +336,7 @@ class BuiltinSearch:
                 candidates = replace(candidates, ranking=ranking)
                 selected = await self._selected(query, candidates, max(count, self._rerank.candidates), is_last=is_last)
         fallback_in_use = self._slot.fallback_in_use
-        return Found(
+        return SearchResult(
             hits=selected.hits,
             misses=selected.misses,
             arms=arms,

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from memoryd.domain.documents import RelativePath, conversation_path, turns_path
 from memoryd.domain.ranking.fusion import Weights
-from memoryd.domain.ranking.selection import Evident, joint_measure, merged
+from memoryd.domain.ranking.selection import HitEvidence, joint_measure, merge_lists
 from memoryd.domain.sessions.making_turns import transcript_session
 from memoryd.domain.skips import SkipReason
 from memoryd.errors import MemorydError, SidecarError
@@ -27,15 +27,15 @@ from memoryd.search.protocol import (
     Arm,
     ArmState,
     Fallback,
-    Found,
     LateBackend,
     Query,
     SearchBackend,
-    nothing_found,
+    SearchResult,
+    empty_result,
     with_verdicts,
 )
 
-NOTHING_TO_ASK = Arm(
+NOT_INDEXED = Arm(
     ArmState.OFF,
     "no conversation is indexed: set memory.qa.enabled to true for questions and answers, and for transcripts "
     'memorySearch.experimental.sessionMemory to true with "sessions" in memorySearch.sources',
@@ -60,23 +60,23 @@ class ConversationArm(Struct, frozen=True):
     search: SearchBackend | None = None
     index_state: Callable[[float], Awaitable[Arm]] = always_current
 
-    async def ask(self, query: Query) -> tuple[Arm, Found]:
+    async def ask(self, query: Query) -> tuple[Arm, SearchResult]:
         """Return the state of the arm and its result, within the deadline."""
         began = time.monotonic()
         end = began + query.deadline
-        index = NOTHING_TO_ASK if self.search is None else await self.index_state(min(query.fresh_until, end) - began)
+        index = NOT_INDEXED if self.search is None else await self.index_state(min(query.fresh_until, end) - began)
         if self.search is None or not index.took_part:
-            return index, nothing_found(query.question.terms, index)
+            return index, empty_result(query.question.terms, index)
         query = query.until(end)
         try:
             async with asyncio.timeout(query.deadline):
                 result = await search_once(self.search, query)
         except TimeoutError:
             late = Arm(ArmState.TIMEOUT, "it did not answer before the deadline")
-            return late, nothing_found(query.question.terms, late)
+            return late, empty_result(query.question.terms, late)
         except MemorydError as exc:
             failed = Arm(ArmState.FAILED, str(exc))
-            return failed, nothing_found(query.question.terms, failed)
+            return failed, empty_result(query.question.terms, failed)
         arm = _combined_arm(index, result.arms)
         # the reason of an OK arm, such as conversations that are not stored, matters only without hits
         return (Arm(ArmState.OK) if result.hits and arm.state is ArmState.OK else arm), result
@@ -114,7 +114,7 @@ class FallbackSearch(Struct, kw_only=True):
         self.fallback = None if unavailable_because is None else Fallback(self.name, unavailable_because, since)
         return self.fallback
 
-    async def search(self, query: Query) -> Found:
+    async def search(self, query: Query) -> SearchResult:
         """Answer with the first engine, else with the second; the result's `fallback` is then set."""
         began = time.monotonic()
         end = began + query.deadline
@@ -132,7 +132,7 @@ class FallbackSearch(Struct, kw_only=True):
             return replace(await self.second.search(query.until(end)), fallback=reason)
         return result if result.as_of is None else await self._with_recent(result, result.as_of, query.until(end))
 
-    async def _with_recent(self, result: Found, as_of: float, query: Query) -> Found:
+    async def _with_recent(self, result: SearchResult, as_of: float, query: Query) -> SearchResult:
         """Insert the hits of `recent` in documents changed since `as_of` at their ranks there; noise at the end."""
         others = (await self.recent.search(query)).hits
         changed = self.first.changed_since([hit.chunk.path for hit in others], as_of)
@@ -143,7 +143,9 @@ class FallbackSearch(Struct, kw_only=True):
         return replace(result, hits=tuple(hits[: query.limit]))
 
 
-def merge_results(query: Query, notes: Found, exchanges: Found, arm: Arm, weights: Weights) -> Found:
+def merge_results(
+    query: Query, notes: SearchResult, exchanges: SearchResult, arm: Arm, weights: Weights
+) -> SearchResult:
     """Merge the results of notes and conversations; `weights` are the shares of words and meaning in the comparison."""
     hits, nearest = merge_hits(notes, exchanges, weights)
     return replace(
@@ -154,26 +156,28 @@ def merge_results(query: Query, notes: Found, exchanges: Found, arm: Arm, weight
     )
 
 
-def _within_limit(result: Found, hits: Sequence[Hit], misses: Iterable[Hit], limit: int) -> Found:
+def _within_limit(result: SearchResult, hits: Sequence[Hit], misses: Iterable[Hit], limit: int) -> SearchResult:
     """Return the result with the first `limit` hits; the others become misses, before the given ones."""
     over_limit = (replace(hit, because=SkipReason.BEYOND_MAX_RESULTS) for hit in hits[limit:])
     return replace(result, hits=tuple(hits[:limit]), misses=(*over_limit, *misses)[:limit])
 
 
-def merge_hits(first: Found, second: Found, weights: Weights) -> tuple[list[Hit], list[Hit]]:
+def merge_hits(first: SearchResult, second: SearchResult, weights: Weights) -> tuple[list[Hit], list[Hit]]:
     """Merge the hits of two engines, and their misses; of equals, that of the first engine comes first."""
     measure = joint_measure([result.floors for result in (first, second) if result.floors is not None], weights)
     ours, theirs = (_pairs(with_verdicts(result.hits, leading=LEADING), result) for result in (first, second))
-    return merged(ours, theirs, measure), merged(_pairs(first.misses, first), _pairs(second.misses, second), measure)
+    return merge_lists(ours, theirs, measure), merge_lists(
+        _pairs(first.misses, first), _pairs(second.misses, second), measure
+    )
 
 
-def _pairs(hits: Sequence[Hit], result: Found) -> list[tuple[Hit, Evident]]:
+def _pairs(hits: Sequence[Hit], result: SearchResult) -> list[tuple[Hit, HitEvidence]]:
     """Pair hits with the evidence for their comparison; an engine may give none."""
     best = max((hit.bm25 or 0.0 for hit in (*result.hits, *result.misses)), default=0.0)
     return [
         (
             hit,
-            Evident(
+            HitEvidence(
                 terms=hit.terms,
                 matching=None if hit.bm25 is None else hit.bm25 / best if best > 0 else 0.0,
                 cosine=hit.cosine,
@@ -187,7 +191,7 @@ def _pairs(hits: Sequence[Hit], result: Found) -> list[tuple[Hit, Evident]]:
     ]
 
 
-async def search_once(search: SearchBackend, query: Query) -> Found:
+async def search_once(search: SearchBackend, query: Query) -> SearchResult:
     """Search, and of a transcript and the session made from it, keep only the one with the better hit.
 
     Either may contain text that the other lacks. Freed places go to further hits: the search is repeated with twice the

@@ -17,10 +17,10 @@ from memoryd.domain.memories.entries import MEDIA_CHUNKER, PresentText
 from memoryd.domain.memories.kinds import Visibility
 from memoryd.domain.memories.visibility import visible_text
 from memoryd.domain.skips import SkipReason
-from memoryd.domain.syncplan import Known
-from memoryd.files.excerpts import Presence, PresentFiles
+from memoryd.domain.syncplan import IndexedFile
+from memoryd.files.excerpts import DiskState, FileChecker
 from memoryd.search.hits import Hit
-from memoryd.search.protocol import DiskFollower, Exclusions, Found, Query, SearchBackend, seconds_left
+from memoryd.search.protocol import DiskFollower, Exclusions, Query, SearchBackend, SearchResult, seconds_left
 from memoryd.store.index.passages import ChunkRow
 
 MAX_OVERDUE = 2
@@ -72,7 +72,7 @@ class FileCheck(Struct, kw_only=True, eq=False):
     A row of another chunker than `chunker` may be from a version with other privacy rules, so its file is read again.
     """
 
-    files: PresentFiles
+    files: FileChecker
     executor: Executor
     chunker: str
     _overdue: set[Future[CheckedRows]] = set()
@@ -98,7 +98,7 @@ class FileCheck(Struct, kw_only=True, eq=False):
 
     def _check_now(self, rows: Sequence[ChunkRow]) -> CheckedRows:
         moment, chunkers = self.files.begin_check(), (None, self.chunker, MEDIA_CHUNKER)
-        by_file: dict[tuple[RelativePath, Known | None], list[ChunkRow]] = defaultdict(list)
+        by_file: dict[tuple[RelativePath, IndexedFile | None], list[ChunkRow]] = defaultdict(list)
         for row in rows:
             by_file[row.path, row.known if row.chunker in chunkers else None].append(row)
         moved: dict[ChunkRow, ChunkRow] = {}
@@ -108,12 +108,12 @@ class FileCheck(Struct, kw_only=True, eq=False):
         for (path, known), group in by_file.items():
             present = self.files.check(path, known, moment)
             match present.presence:
-                case Presence.ABSENT:
+                case DiskState.ABSENT:
                     absent.add(path)
-                case Presence.STALE:
+                case DiskState.STALE:
                     stale[path] = present.reason
                     unmatched += group
-                case Presence.OTHER:
+                case DiskState.OTHER:
                     stale[path] = SkipReason.CHANGED
                     located = _locate_rows(group, PresentText(present.data))
                     moved |= located
@@ -152,7 +152,7 @@ class NotesSearch(Struct, frozen=True, kw_only=True):
     disk: DiskFollower
     hidden: Callable[[Visibility], Awaitable[frozenset[int]]]
 
-    async def search(self, query: Query) -> Found:
+    async def search(self, query: Query) -> SearchResult:
         """Return the hits that their files contain; `owed`: documents that may answer, but were left out."""
         visibility = query.visibility
         if visibility is None:
@@ -160,10 +160,10 @@ class NotesSearch(Struct, frozen=True, kw_only=True):
         result = await self._search_checked(
             replace(query, exclusions=query.exclusions | Exclusions(chunks=await self.hidden(visibility)))
         )
-        hits, misses = tuple(cleared_hits(result.hits, visibility)), tuple(cleared_hits(result.misses, visibility))
+        hits, misses = tuple(visible_hits(result.hits, visibility)), tuple(visible_hits(result.misses, visibility))
         return replace(result, hits=hits, misses=misses)
 
-    async def _search_checked(self, query: Query) -> Found:
+    async def _search_checked(self, query: Query) -> SearchResult:
         end = time.monotonic() + query.deadline
         result, checked = await self._round(query, end)
         # missing documents count, too: they may have been renamed
@@ -186,14 +186,14 @@ class NotesSearch(Struct, frozen=True, kw_only=True):
         stale |= dict.fromkeys(checked.absent, SkipReason.GONE)
         return replace(_update_hits(result, checked, query), stale=stale)
 
-    async def _round(self, query: Query, end: float) -> tuple[Found, CheckedRows]:
+    async def _round(self, query: Query, end: float) -> tuple[SearchResult, CheckedRows]:
         result = await self.inner.search(query.until(end))
         # misses are returned only if the query is explained
         hits = (*result.hits, *result.misses) if query.is_explained else result.hits
         return result, await self.check.check((row for hit in hits for row in hit.rows), seconds_left(end))
 
 
-def _update_hits(result: Found, checked: CheckedRows, query: Query) -> Found:
+def _update_hits(result: SearchResult, checked: CheckedRows, query: Query) -> SearchResult:
     """Return the result with checked hits; misses that are not returned stay unchecked, since they are only counted."""
     hits = _hits_in_files(result.hits, checked)
     misses = _hits_in_files(result.misses, checked) if query.is_explained else result.misses
@@ -208,7 +208,7 @@ def _hits_in_files(hits: Iterable[Hit], checked: CheckedRows) -> tuple[Hit, ...]
     return tuple(now for hit in hits if (now := checked.hit(hit)) is not None)
 
 
-def cleared_hits(hits: Iterable[Hit], visibility: Visibility) -> Iterator[Hit]:
+def visible_hits(hits: Iterable[Hit], visibility: Visibility) -> Iterator[Hit]:
     """Yield the hits without the lines that the client may not see; drop a hit that only these lines matched."""
     for hit in hits:
         chunk, copies = _clear_row(hit.chunk, visibility), tuple(_clear_row(copy, visibility) for copy in hit.copies)

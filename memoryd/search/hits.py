@@ -6,7 +6,7 @@ from datetime import UTC, date, datetime, tzinfo
 from msgspec import Struct
 from msgspec.structs import replace
 
-from memoryd.domain.documents import Citation, Source, cited, is_conflict_copy, person_of
+from memoryd.domain.documents import Citation, Source, citation_text, is_conflict_copy, person_of
 from memoryd.domain.media import modality_of
 from memoryd.domain.ranking.calibration import Verdict
 from memoryd.domain.ranking.filters import date_in_name
@@ -14,8 +14,8 @@ from memoryd.domain.ranking.fusion import text_score
 from memoryd.domain.ranking.selection import Decay
 from memoryd.domain.ranking.snippets import MatchingPassage
 from memoryd.domain.text.duplicates import gist, may_repeat
+from memoryd.domain.text.note_status import current_flags, status_weight
 from memoryd.domain.text.sanitizing import Flag
-from memoryd.domain.text.standing import standing_of, weight_of
 from memoryd.store.index.passages import ChunkRow
 
 
@@ -127,10 +127,10 @@ class Hit(ChunkEvidence, frozen=True, kw_only=True):
         return citation_of(self.chunk, None if focus is None else focus.lines)
 
 
-def rested(hit: Hit, today: date) -> Hit:
+def apply_standing(hit: Hit, today: date) -> Hit:
     """Return a hit whose only decay is that of its document's statements on its own validity."""
-    flags = standing_of(hit.chunk.flags, today)
-    return replace(hit, score=hit.score * weight_of(flags), decay=Decay(status_flags=flags)) if flags else hit
+    flags = current_flags(hit.chunk.flags, today)
+    return replace(hit, score=hit.score * status_weight(flags), decay=Decay(status_flags=flags)) if flags else hit
 
 
 def best_verdict(hits: Iterable[Hit]) -> Verdict | None:
@@ -142,10 +142,10 @@ def best_verdict(hits: Iterable[Hit]) -> Verdict | None:
 def citation_of(chunk: ChunkRow, lines: HitLines | None = None) -> Citation:
     """Return the citation of a chunk, or of lines of it."""
     at = lines or chunk
-    return cited(chunk.path, at.start_line, at.end_line)
+    return citation_text(chunk.path, at.start_line, at.end_line)
 
 
-def folded(hits: Sequence[Hit], zone: tzinfo = UTC) -> list[Hit]:
+def fold_copies(hits: Sequence[Hit], zone: tzinfo = UTC) -> list[Hit]:
     """Return the hits, best first, with copies folded: of hits with the same text, the newest takes the best place.
 
     Newest is by the date in the name, else by the day of the last change in `zone`; a conflict copy is older than any
@@ -174,5 +174,5 @@ def _precedence(hit: Hit, zone: tzinfo) -> tuple[bool, bool, float, date, int]:
     chunk = hit.chunk
     named = None if chunk.source is Source.SESSIONS else date_in_name(chunk.path)
     day = named or datetime.fromtimestamp(chunk.mtime_ns / 1e9, zone).date()
-    validity = weight_of(hit.decay.status_flags)
+    validity = status_weight(hit.decay.status_flags)
     return not person_of(chunk.path), not is_conflict_copy(chunk.path), validity, day, chunk.mtime_ns

@@ -149,7 +149,7 @@ class Engine(Struct, frozen=True):
 BUILTIN = Engine()
 
 
-class Found(Struct, frozen=True):
+class SearchResult(Struct, frozen=True):
     """The result of a search: the best chunks, best first, the states of the arms, and the terms searched for."""
 
     hits: tuple[Hit, ...]
@@ -166,7 +166,7 @@ class Found(Struct, frozen=True):
     """The thresholds for the evidence; None: the engine gives no verdicts."""
     stale: Mapping[RelativePath, str] = {}
     """Documents that may answer, but are not returned in their current state, and why."""
-    conversations: "Found | None" = None
+    conversations: "SearchResult | None" = None
     """The result of the search in conversations, with its own floors; its hits are also in `hits`. None: not searched.
 
     If only conversations were searched, the other fields are theirs, too.
@@ -181,15 +181,15 @@ class Found(Struct, frozen=True):
         return self.floors
 
 
-def nothing_found(terms: tuple[str, ...], arm: Arm) -> Found:
+def empty_result(terms: tuple[str, ...], arm: Arm) -> SearchResult:
     """Return an empty result; `arm` is the state of both arms, with the reason."""
-    return Found((), (), {LEXICAL: arm, VECTOR: arm}, terms)
+    return SearchResult((), (), {LEXICAL: arm, VECTOR: arm}, terms)
 
 
 class SearchBackend(Protocol):
     """A search engine. Raises SidecarError if it cannot answer; never waits past the deadline."""
 
-    async def search(self, query: Query) -> Found:
+    async def search(self, query: Query) -> SearchResult:
         """Return the result within the query's deadline."""
         ...
 
@@ -246,7 +246,7 @@ def with_pending(arms: Mapping[str, Arm], freshness: Freshness) -> dict[str, Arm
     return {**arms, VECTOR: vector, **team}
 
 
-def why_empty(result: Found, freshness: Freshness, query: Query) -> str:
+def why_empty(result: SearchResult, freshness: Freshness, query: Query) -> str:
     """Return why there is no hit, for each requested source."""
     reasons = []
     if query.asks(Source.MEMORY):
@@ -256,7 +256,7 @@ def why_empty(result: Found, freshness: Freshness, query: Query) -> str:
     return "; ".join(dict.fromkeys(reasons)) or NO_SOURCE
 
 
-def why_no_notes(result: Found, freshness: Freshness, query: Query) -> str:
+def why_no_notes(result: SearchResult, freshness: Freshness, query: Query) -> str:
     """Return why there is no hit among notes."""
     arms = [result.arms[name] for name in (LEXICAL, VECTOR)]
     if not any(arm.took_part for arm in arms):
@@ -278,7 +278,7 @@ def why_no_notes(result: Found, freshness: Freshness, query: Query) -> str:
     return f"{nothing}; {outside} of the workspace {outside.verb} not among them" if outside.files else nothing
 
 
-def _without_conversations(result: Found, query: Query) -> str:
+def _without_conversations(result: SearchResult, query: Query) -> str:
     arm = result.arms[CONVERSATIONS]
     if arm.state is ArmState.OFF:
         return arm.reason
@@ -301,7 +301,7 @@ def _unmatched(misses: Sequence[Hit], query: Query) -> str:
     return "" if question.terms else "the question has no words to look for"
 
 
-def why_excluded(result: Found) -> str:
+def why_excluded(result: SearchResult) -> str:
     """Return why documents that may answer are left out; without their names, which may be private."""
     if not result.stale:
         return ""

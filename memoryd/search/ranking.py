@@ -17,26 +17,26 @@ from msgspec.structs import asdict, replace
 from memoryd.config.memory_search import HybridSection
 from memoryd.domain.documents import RelativePath, Source, is_conflict_copy
 from memoryd.domain.media import modality_of
-from memoryd.domain.ranking.calibration import Background, TermStatistics, Thresholds, Verdict, floors
-from memoryd.domain.ranking.fusion import Evidence, Weights, relative, weighted
+from memoryd.domain.ranking.calibration import Background, TermStatistics, Thresholds, Verdict, thresholds_of
+from memoryd.domain.ranking.fusion import Evidence, Weights, score_relative, score_weighted
 from memoryd.domain.ranking.selection import (
-    COPY_BEHIND,
-    DEEPER,
-    Contender,
+    COPY_REASON,
+    DEPTH_FACTOR,
     Decay,
+    RankedHit,
+    are_similar,
     decay_of,
     family_share,
     file_share,
-    is_alike,
+    keep_literal,
+    limit_shares,
     mmr,
-    shared,
     tokens,
-    with_literal,
 )
 from memoryd.domain.sessions.conversation_parts import answered_share
 from memoryd.domain.skips import SkipReason
-from memoryd.domain.text.standing import STANDINGS, standing_of
-from memoryd.search.hits import ChunkEvidence, Hit, Ranks, folded, holds_a_word
+from memoryd.domain.text.note_status import STATUS_EFFECTS, current_flags
+from memoryd.search.hits import ChunkEvidence, Hit, Ranks, fold_copies, holds_a_word
 from memoryd.store.index.passages import ChunkRow
 
 
@@ -105,14 +105,14 @@ class Ranked(Struct, frozen=True):
         return replace(hit, score=reading.score, ranks=ranks, relevance=reading.relevance)
 
 
-def ranked(
+def rank_candidates(
     evidence: Evidence, base_scores: Mapping[int, float], statistics: TermStatistics | None, *, min_score: float
 ) -> Ranked:
     """Rank the candidates, and divide them by their evidence into `telling`, `noise` and `refused`.
 
     Equal scores are ordered by cosine, and after that the latest chunk comes first.
     """
-    thresholds = None if statistics is None else floors(evidence.vector, statistics)
+    thresholds = None if statistics is None else thresholds_of(evidence.vector, statistics)
     cosines = evidence.vector.cosines
     literal = evidence.lexical.bm25.keys() | (statistics.terms.keys() if statistics else frozenset())
     # Scores are equal if no meaning is above the noise, or several count in full; the cosines still differ then. The
@@ -184,7 +184,7 @@ class Recipe(Struct, frozen=True, kw_only=True):
     @property
     def deeper(self) -> "Recipe":
         """The recipe for more candidates."""
-        return replace(self, words=self.words * DEEPER, vectors=self.vectors * DEEPER)
+        return replace(self, words=self.words * DEPTH_FACTOR, vectors=self.vectors * DEPTH_FACTOR)
 
 
 MIN_DEPTH, MAX_DEPTH, DEEPEST = 100, 400, 6400
@@ -194,7 +194,7 @@ MIN_DEPTH, MAX_DEPTH, DEEPEST = 100, 400, 6400
 class SearchSettings(Struct, frozen=True):
     """Settings for asking and merging the arms and selecting hits; the weights of `hybrid` add up to 1.
 
-    The fusion `weighted` asks for as many candidates as its reference; `relative` needs at least `MIN_DEPTH`.
+    `score_weighted` asks for as many candidates as its reference; `score_relative` needs at least `MIN_DEPTH`.
     `vector_bytes` limits the memory for the vectors of a space.
     """
 
@@ -205,7 +205,7 @@ class SearchSettings(Struct, frozen=True):
         """Return the first recipe of a search for `limit` hits."""
         is_weighted = self.hybrid.fusion == "weighted"
         depth = min(MAX_DEPTH, max(1 if is_weighted else MIN_DEPTH, self.pool(limit)))
-        merge, weights = weighted if is_weighted else relative, self.weights
+        merge, weights = score_weighted if is_weighted else score_relative, self.weights
         return Recipe(
             words=depth,
             vectors=depth,
@@ -272,7 +272,9 @@ def select(
     )
     too_low = SkipReason.BELOW_MIN_SCORE.format(min_score)
     refused = [replace(hit, because=too_low) for hit in aged if _is_refused(hit, min_score)]
-    eligible = folded([hit for hit in aged if not _is_refused(hit, min_score)] if refused else aged, now.tzinfo or UTC)
+    eligible = fold_copies(
+        [hit for hit in aged if not _is_refused(hit, min_score)] if refused else aged, now.tzinfo or UTC
+    )
     noise = [hit for hit in eligible if hit.is_noise]
     leaders = _Leaders(limit)
     rest = leaders.choose([hit for hit in eligible if not hit.is_noise] if noise else eligible, settings)
@@ -283,7 +285,7 @@ def select(
         rest += leaders.take(noise, limit)
         # noise comes after the others, and within what they leave of the shares of documents and families
         contenders = leaders.contenders()
-        order = shared(contenders[telling:], limit, taken=contenders[:telling])
+        order = limit_shares(contenders[telling:], limit, taken=contenders[:telling])
         places += [telling + at for at in order[: limit - telling]]
     else:
         rest += noise
@@ -297,7 +299,7 @@ def select(
 def _apply_decay(hit: Hit, settings: SearchSettings, now: datetime, weights: Mapping[str, float]) -> Hit:
     chunk, half_life = hit.chunk, settings.half_life_days
     is_copy = is_conflict_copy(chunk.path)
-    standing = standing_of(chunk.flags, now.date())
+    standing = current_flags(chunk.flags, now.date())
     if half_life is None and chunk.source is not Source.SESSIONS and not is_copy and not standing:
         return hit
     decay = Decay()
@@ -355,10 +357,10 @@ class _Leaders:
         if settings.mmr_lambda is not None:
             order = mmr(self.contenders(has_words=True), settings.mmr_lambda)
         contenders = self.contenders()
-        order = [order[at] for at in shared([contenders[at] for at in order], self._limit)]
+        order = [order[at] for at in limit_shares([contenders[at] for at in order], self._limit)]
         before = sorted(range(len(self.hits)), key=lambda at: -self.hits[at].base_score)
         literal = frozenset(at for at, hit in enumerate(self.hits) if hit.is_literal)
-        return with_literal(order, before, literal, self._limit)
+        return keep_literal(order, before, literal, self._limit)
 
     def has_room(self, places: Sequence[int]) -> bool:
         """Return whether further candidates could replace copies or similar hits."""
@@ -367,11 +369,11 @@ class _Leaders:
         families = Counter(map(self._all_families().__getitem__, places))
         return max(families.values()) > family_share(self._limit)
 
-    def contenders(self, *, has_words: bool = False) -> list[Contender]:
+    def contenders(self, *, has_words: bool = False) -> list[RankedHit]:
         """Return the hits as contenders for the rules; with their words if `has_words`."""
         families = self._all_families()
         return [
-            Contender(hit.score, self._words_of(at) if has_words else frozenset(), hit.chunk.path, families[at])
+            RankedHit(hit.score, self._words_of(at) if has_words else frozenset(), hit.chunk.path, families[at])
             for at, hit in enumerate(self.hits)
         ]
 
@@ -390,7 +392,7 @@ class _Leaders:
             words = self._words_of(len(known))
             # compare only with the first of each family: else notes that differ by a word each would form one family
             firsts = (at for at, family in enumerate(known) if family == at)
-            known.append(next((at for at in firsts if is_alike(self._words[at], words)), len(known)))
+            known.append(next((at for at in firsts if are_similar(self._words[at], words)), len(known)))
             largest = max(largest, known.count(known[-1]))
         return [*known, *range(len(known), count)]
 
@@ -434,8 +436,8 @@ def _decay_reasons(decay: Decay) -> Iterator[str]:
     if decay.answered_share < 1:
         yield f"{1 - decay.answered_share:.0%} of what it holds of the question was asked there and not answered"
     if decay.is_copy:
-        yield COPY_BEHIND
-    yield from (STANDINGS[flag].because for flag in decay.status_flags)
+        yield COPY_REASON
+    yield from (STATUS_EFFECTS[flag].because for flag in decay.status_flags)
 
 
 TABLE = Path(__file__).with_name("word_background.zlib")

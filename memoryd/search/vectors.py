@@ -22,10 +22,10 @@ from memoryd.domain.ranking.vector_space import (
     LEAST,
     Groups,
     LanguageMeans,
-    Strangers,
+    UnrelatedVectors,
     is_multilingual,
-    spoken,
-    usual_of,
+    languages_in,
+    unrelated_moments,
 )
 from memoryd.domain.vector import Matrix, Vector
 from memoryd.errors import StoreUnavailable
@@ -136,7 +136,7 @@ class VectorRows:
         """Whether there are so many new vectors that the centre or a language mean may no longer represent them."""
         if self._signs is not None and self.count > CENTRE_GROWTH * self.centred:
             return True
-        codes = spoken(self.languages) if self.is_multilingual else ()
+        codes = languages_in(self.languages) if self.is_multilingual else ()
         return len(codes) > 1 and any(
             self.languages[code] > LANGUAGE_GROWTH * self.known[code] + LEAST for code in codes
         )
@@ -244,14 +244,14 @@ Nearest = list[tuple[bytes, float, bool]]
 """Text hash, cosine, and whether the text is in another language than the question; best first."""
 
 
-def _noise(sample: Matrix, query: Vector, strangers: Strangers | None, means: LanguageMeans) -> Noise:
+def _noise(sample: Matrix, query: Vector, strangers: UnrelatedVectors | None, means: LanguageMeans) -> Noise:
     """Return the noise of a question, from a sample of the corpus and, if known, from unrelated texts (`strangers`)."""
     if strangers is None or not len(sample):
         return noise_of(_cosines(sample, query), None) if len(sample) else Noise()
     groups = means.groups(strangers.vectors, [strangers.language] * len(strangers.vectors))
     texts, questions = (means.without(rows, groups) for rows in (strangers.vectors, strangers.questions))
     noise = noise_of(_cosines(sample, query), _cosines(texts, query), strangers.reach)
-    return replace(noise, unrelated=usual_of(questions @ texts.T))
+    return replace(noise, unrelated=unrelated_moments(questions @ texts.T))
 
 
 def _cosines(vectors: Matrix, query: Vector) -> CosineSample:
@@ -333,7 +333,7 @@ class VectorIndex:
         space: int,
         dimensions: int,
         limit: int,
-        strangers: Callable[[], Sequence[Strangers]] = tuple,
+        strangers: Callable[[], Sequence[UnrelatedVectors]] = tuple,
     ) -> None:
         self.space = space
         self._strangers = strangers
@@ -389,7 +389,7 @@ class VectorIndex:
             return not self._rows.count
 
     async def compare(
-        self, query: Vector, *, language: str = "", strangers: Strangers | None = None
+        self, query: Vector, *, language: str = "", strangers: UnrelatedVectors | None = None
     ) -> ComparedVectors:
         """Load new vectors, and return a snapshot of all to compare with a question; `language` may be unknown.
 

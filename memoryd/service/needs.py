@@ -9,10 +9,10 @@ from urllib.parse import urlsplit
 from msgspec import Struct
 
 from memoryd.config.agents import Agent
-from memoryd.config.loading.exposure import HERE, is_here
+from memoryd.config.loading.exposure import LOCAL_PROVIDERS, is_this_machine
 from memoryd.config.paths import cache_dir, config_file, expand, openclaw_sessions, socket_path, state_dir
 from memoryd.config.root import Config
-from memoryd.config.section import Secret, Section, leaves
+from memoryd.config.section import Secret, Section, single_values
 from memoryd.config.team import is_on_disk
 from memoryd.domain.documents import ROOT_FOLDERS
 from memoryd.domain.embedding import PROVIDERS
@@ -93,7 +93,7 @@ def named_paths(section: Section) -> Iterator[Path]:
     Every such text counts as a path: a wrong one only weakens the hardening a little, a missing one breaks the service.
     Paths relative to a workspace are not included.
     """
-    for location, value in leaves(section):
+    for location, value in single_values(section):
         text = value.content.get_secret_value() if isinstance(value, Secret) and value.kind == "file" else value
         if isinstance(text, str) and text.startswith(ANYWHERE) and PATTERNS.isdisjoint(location):
             yield expand(text, Path.home())
@@ -188,11 +188,11 @@ def _is_far(provider: str, config: Config) -> bool:
     if provider in PROVIDERS and not PROVIDERS[provider].needs_key:
         entry = config.models.providers.get(provider)
         return entry is not None and not _is_near(entry.base_url)
-    return provider not in HERE
+    return provider not in LOCAL_PROVIDERS
 
 
 def _is_near(address: str | None) -> bool:
-    return address is None or is_here(urlsplit(address).hostname or "")
+    return address is None or is_this_machine(urlsplit(address).hostname or "")
 
 
 def _paths(paths: Iterable[Path]) -> tuple[Path, ...]:

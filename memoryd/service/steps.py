@@ -119,7 +119,9 @@ class ServiceStep(Struct, frozen=True):
         return f"{self.path} as {self.target}" if self.kind == "keep" else str(self.path)
 
 
-def carry_out(steps: Iterable[ServiceStep], *, write: WriteFile, tell: Callable[[ServiceStep], None]) -> list[str]:
+def carry_out_steps(
+    steps: Iterable[ServiceStep], *, write: WriteFile, tell: Callable[[ServiceStep], None]
+) -> list[str]:
     """Carry out the steps and call `tell` after each; return the problems of failed steps that may fail.
 
     `write` writes a file atomically. Raises MemorydError at the first failed step that must not fail: the earlier

@@ -21,20 +21,20 @@ import structlog
 from msgspec import Struct
 
 from memoryd.domain.clock import Debounce
-from memoryd.domain.documents import TURN_LINES, RelativePath, SessionId, holds_turns, session_of
+from memoryd.domain.documents import TURN_LINES, RelativePath, SessionId, is_turns_path, session_of
 from memoryd.domain.memories.entries import ChunkSettings
 from memoryd.domain.ranking.calibration import vector_floor
 from memoryd.domain.ranking.filters import Filters
 from memoryd.domain.ranking.fusion import PassageMatch, VectorMatches, standout
 from memoryd.domain.ranking.questions import parse_question
-from memoryd.domain.sessions.conversation_parts import grown
+from memoryd.domain.sessions.conversation_parts import appended_parts
 from memoryd.domain.sessions.making_turns import ReadingOrder, Renaming
 from memoryd.domain.sessions.sequences import NOTHING_SIMILAR, SimilarTurns
 from memoryd.domain.skips import SkipReason
 from memoryd.errors import MemorydError, StoreError
 from memoryd.index.committing import Withdrawn
 from memoryd.index.threads import in_thread
-from memoryd.retry import happens
+from memoryd.retry import wait_within
 from memoryd.search.arms import VectorArm, guarded
 from memoryd.search.protocol import Arm
 from memoryd.sessions.conversation_source import ConversationSource, ReadStep, cut
@@ -237,7 +237,7 @@ class ConversationFeeder:
             return self.is_settled and not has_news
         # request a new scan: the current one may have passed the conversation in question already
         ticket = self._request() if has_news else self._requested
-        await happens(self.settled(ticket), seconds)
+        await wait_within(self.settled(ticket), seconds)
         return self._served >= ticket
 
     def _request(self) -> int:
@@ -255,7 +255,7 @@ class ConversationFeeder:
                 if reason := self._writer.why_closed() or (self.trouble if self._failed >= ticket else ""):
                     return reason
                 # poll: the database may be given up without notifying this condition
-                await happens(self._progress.wait(), POLL_SECONDS)
+                await wait_within(self._progress.wait(), POLL_SECONDS)
         # parts of the source that could not be scanned are reported by status; they are no pending work
         return ""
 
@@ -274,7 +274,7 @@ class ConversationFeeder:
                 if self._writer.is_open or self._writer.why_closed():
                     self._note(str(exc))
                     await self._answer(failed=ticket)
-                await happens(self._wake.wait(), self._settings.retry)
+                await wait_within(self._wake.wait(), self._settings.retry)
                 continue
             finally:
                 self.is_reading = False
@@ -295,7 +295,7 @@ class ConversationFeeder:
             at = min(self._due_at(scanned_at), again_at)
             if at <= now():
                 return
-            await happens(self._wake.wait(), None if at == math.inf else at - now())
+            await wait_within(self._wake.wait(), None if at == math.inf else at - now())
             self._wake.clear()
 
     def _due_at(self, scanned_at: float) -> float:
@@ -373,7 +373,7 @@ class ConversationFeeder:
     async def _store(self, path: RelativePath, before: ConversationRow | None, step: ReadStep) -> None:
         is_afresh = before is None or step.is_afresh
         last = None if before is None or step.is_afresh else before.open_part
-        parts = grown(last, step.lines)
+        parts = appended_parts(last, step.lines)
         contents = await in_thread(self._executor, lambda: cut(path, parts, self._writer.chunks))
         row = ConversationRow(
             path, step.stamp, step.tail, self._writer.chunker, parts[-1] if parts else last, step.problem
@@ -420,7 +420,7 @@ class SimilarTurnSearch(Struct, frozen=True, kw_only=True):
         arm, matches = await self.vector_arm.matches(embedded, question, CHUNKS, CandidateFilter())
         passages_above = _passages_above_noise(matches)
         rows = await self.database.documents.chunks(list(passages_above))
-        visible = [row for row in rows.values() if holds_turns(row.path) and row.path not in self.withdrawn]
+        visible = [row for row in rows.values() if is_turns_path(row.path) and row.path not in self.withdrawn]
         return arm, _turns(visible, passages_above, matches)
 
 

@@ -30,7 +30,7 @@ from memoryd.domain.memories.entries import ChunkSettings, chunk_entries
 from memoryd.domain.sessions.conversation_parts import ConversationLine, ConversationPart
 from memoryd.domain.sessions.transcripts.records import folded
 from memoryd.domain.sessions.turns import Session
-from memoryd.domain.syncplan import Known
+from memoryd.domain.syncplan import IndexedFile
 from memoryd.errors import NotFound, StoreUnavailable
 from memoryd.sessions.main_file import stamp_of
 from memoryd.sessions.session_files import unavailable
@@ -106,7 +106,7 @@ def _row(conversation: RelativePath, part: ConversationPart, settings: ChunkSett
         path=part_path(conversation, part.first_line),
         source=Source.SESSIONS,
         # a part is no file: the time of its last message serves for decay, `since` and `until`
-        known=Known(FileStat(0, 0, len(data), part.last_ns, part.last_ns), time.time_ns(), sha256(data).digest()),
+        known=IndexedFile(FileStat(0, 0, len(data), part.last_ns, part.last_ns), time.time_ns(), sha256(data).digest()),
         # lines of the conversation up to the end of the part
         lines=part.last_line,
         chunker=settings.fingerprint,

@@ -22,7 +22,7 @@ from memoryd.domain.sessions.sequences import (
     choose,
 )
 from memoryd.domain.sessions.topics import Commonness
-from memoryd.domain.sessions.turns import Session, Turn, without_text
+from memoryd.domain.sessions.turns import Session, Turn, search_only
 from memoryd.files.reading import TornReadError
 from memoryd.sessions.session_files import UNREADABLE, SessionFiles
 
@@ -72,7 +72,7 @@ class KnownSessions:
                 and known.entry.session.agent == session.agent
                 and known.entry.session.is_remembered
             ):
-                self._indexed[session.agent].put(without_text(session))
+                self._indexed[session.agent].put(search_only(session))
                 self._unlearned.discard(session.id)
 
     def take_archived(self, stub: SessionStub, session: Session, stat: FileStat) -> None:
@@ -86,7 +86,7 @@ class KnownSessions:
             self._unindex(session.id, but=session.agent if session.is_remembered else None)
             self._archived[session.id] = KnownSession(stub, stat)
             if session.is_remembered:
-                self._index_of(session).put(without_text(session))
+                self._index_of(session).put(search_only(session))
 
     def refuse_archived(self, name: SessionId, stat: FileStat, problem: str) -> None:
         """Note that a file in the archive cannot be read, and remove its session from the index."""

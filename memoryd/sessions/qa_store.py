@@ -27,7 +27,7 @@ from memoryd.domain.sessions.sequences import BUDGET, NOTHING_SIMILAR, SequenceC
 from memoryd.domain.sessions.topics import Commonness, never_common
 from memoryd.domain.sessions.turns import Session, SessionEnd, Turn
 from memoryd.errors import MemorydError, NotFound, StoreError, StoreUnavailable
-from memoryd.retry import happens
+from memoryd.retry import wait_within
 from memoryd.sessions.session_files import UNREADABLE, unavailable
 from memoryd.sessions.session_turns import SessionTurns
 from memoryd.sessions.workspace_sessions import SessionArchive, WorkspaceSessions
@@ -238,7 +238,7 @@ class SessionEnds(Struct, frozen=True):
         self.sessions.change(session, lambda stored: after if (after := change(stored)) != stored else None)
 
 
-class FoundSequence(Struct, frozen=True):
+class ChosenSequence(Struct, frozen=True):
     """The turns to show to an agent, in order, and why."""
 
     choice: SequenceChoice
@@ -261,7 +261,7 @@ class SessionSequences(Struct, frozen=True):
         budget: int = BUDGET,
         hidden: Collection[SessionId] = (),
         near: SimilarTurns = NOTHING_SIMILAR,
-    ) -> FoundSequence:
+    ) -> ChosenSequence:
         """Return the turns to show to an agent for a message, or for None the latest ones, from its own sessions only.
 
         Sessions that are marked "do not remember", or `hidden`, are left out.
@@ -274,17 +274,17 @@ class SessionSequences(Struct, frozen=True):
         choice = self.sessions.known.chosen(keys, agent, here, turns, hidden=hidden, near=near)
         known = self.sessions.known.visible(choice.session) if choice.session else None
         if known is None or known.entry is None:
-            return FoundSequence(choice)
+            return ChosenSequence(choice)
         session = known.entry
         try:
             if not isinstance(session, Session):
                 session = self.sessions.read(session.session.id, agent=agent)
         except (NotFound, StoreError):
             # deleted or damaged since it was chosen; `session_problems` reports it
-            return FoundSequence(choice)
+            return ChosenSequence(choice)
         match = None if choice.match is None or choice.last_seq is None else choice.match.seq
         chosen = sequence(session, last_seq=choice.last_seq, match=match, turns=turns, budget=budget)
-        return FoundSequence(choice, chosen)
+        return ChosenSequence(choice, chosen)
 
     def learn(self) -> None:
         """Read the archive and long sessions, whose words are not in the main file, to index them."""
@@ -341,7 +341,7 @@ class QaMaintenance:
             if self._loop.time() - archived_at >= ARCHIVE_SECONDS:
                 archived_at = self._loop.time()
                 await self._run_steps(steps, "archive")
-            if await happens(self._changed.wait(), archived_at + ARCHIVE_SECONDS - self._loop.time()):
+            if await wait_within(self._changed.wait(), archived_at + ARCHIVE_SECONDS - self._loop.time()):
                 # turns come in groups: flush once for all of them
                 await asyncio.sleep(self._update_seconds)
                 self._changed.clear()

@@ -17,13 +17,13 @@ from msgspec import Struct, field
 
 from memoryd.domain.documents import FileStat, SessionId
 from memoryd.domain.sessions.making_turns import ReadingState, TakenTurns, TranscriptPlace, TranscriptTurn, read_turns
-from memoryd.domain.sessions.transcripts.reading import READ_STATES, START, ReadOn, Tail, TranscriptState
+from memoryd.domain.sessions.transcripts.reading import READ_STATES, START, Tail, TailRead, TranscriptState
 from memoryd.domain.sessions.turns import time_of_file
 from memoryd.errors import Denied, MemorydError, NotNow, StoreError, StoreUnavailable
 from memoryd.sessions.qa_store import QaStore
 from memoryd.sessions.session_turns import PlaceMovedError
 from memoryd.sessions.transcripts.folders import AgentTranscripts, TranscriptFile
-from memoryd.sessions.transcripts.reading import read_on
+from memoryd.sessions.transcripts.reading import read_next
 
 log = structlog.get_logger(__name__)
 
@@ -170,7 +170,7 @@ class TurnTaking(Struct, eq=False, kw_only=True):
         """
         buffer = self._buffers.pop(transcript.name, None) or await self._from_store(transcript)
         step = await asyncio.to_thread(
-            read_on, transcript.path, buffer.tail, format=transcript.format, max_bytes=STEP_BYTES
+            read_next, transcript.path, buffer.tail, format=transcript.format, max_bytes=STEP_BYTES
         )
         if step.state not in READ_STATES:
             if step.problem:
@@ -195,14 +195,14 @@ class TurnTaking(Struct, eq=False, kw_only=True):
         place = await self.store.read(lambda store: store.turns.transcript_place(transcript.name, agent=self.agent))
         if place is None:
             return TranscriptBuffer(None)
-        seen = await asyncio.to_thread(read_on, transcript.path, place.seen, format=transcript.format, max_bytes=1)
+        seen = await asyncio.to_thread(read_next, transcript.path, place.seen, format=transcript.format, max_bytes=1)
         if seen.state is TranscriptState.REWRITTEN:
             return TranscriptBuffer(place, is_again=True)
         return TranscriptBuffer(
             place, place.tail, place.tail, line=place.line, open_seq=place.open_seq, is_again=place.is_again
         )
 
-    async def _take_step(self, transcript: TranscriptFile, buffer: TranscriptBuffer, step: ReadOn) -> bool:
+    async def _take_step(self, transcript: TranscriptFile, buffer: TranscriptBuffer, step: TailRead) -> bool:
         """Take the turns that end in a step. Return False if the transcript is not to be remembered."""
         if step.state is TranscriptState.REWRITTEN:
             buffer.tail, buffer.anchor, buffer.reading = START, START, ReadingState()

@@ -16,7 +16,7 @@ from types import MappingProxyType
 from msgspec import Struct
 from msgspec.structs import replace
 
-from memoryd.domain.access import one_spelling, read_key
+from memoryd.domain.access import canonical_key, read_key
 from memoryd.domain.documents import RelativePath
 from memoryd.errors import InvalidRequest, StoreError, StoreUnavailable
 from memoryd.sessions.conversation_source import ConversationSource, ReadStep, SourceListing
@@ -253,7 +253,7 @@ class WithheldConversations(Struct, eq=False):
 
     def _hash_key(self, key: str) -> str:
         # all spellings of a key are the same conversation
-        return self._hash(one_spelling(key, self.agent))
+        return self._hash(canonical_key(key, self.agent))
 
     def _hash(self, spelt: str) -> str:
         return self._digest(b"key\0" + spelt.encode("utf-8", "replace")).hex()

@@ -24,7 +24,7 @@ from memoryd.domain.sessions.documents import MAX_BYTES, AnswerRetention, Entry,
 from memoryd.domain.sessions.names import named_id, safe_id
 from memoryd.domain.sessions.topics import Commonness
 from memoryd.domain.sessions.turns import Session, Turn
-from memoryd.errors import NotFound, StoreError, StoreUnavailable, read_only
+from memoryd.errors import NotFound, StoreError, StoreUnavailable, read_only_error
 from memoryd.files.reading import TornReadError
 from memoryd.sessions.known_sessions import ArchivedSessions, KnownSessions
 from memoryd.sessions.main_file import MainFile, stamp_of
@@ -201,7 +201,7 @@ class WorkspaceSessions:
     def check_writable(self) -> None:
         """Raise Denied if the store is read-only."""
         if self.is_read_only:
-            raise read_only()
+            raise read_only_error()
 
     def _scan(self, lock: Callable[[], AbstractContextManager[object]]) -> bool:
         """Read the sessions whose files have changed, drop those without a file. Return whether there were any.

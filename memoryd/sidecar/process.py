@@ -22,7 +22,7 @@ import structlog
 from msgspec import Struct
 
 from memoryd.errors import SidecarError
-from memoryd.retry import happens
+from memoryd.retry import wait_within
 
 
 class ChildState(StrEnum):
@@ -237,7 +237,7 @@ class Child(asyncio.SubprocessProtocol):
 
     async def ends_within(self, time: timedelta) -> bool:
         """Wait at most `time` for the child to end by itself. Return whether it did."""
-        return await happens(self._exited.wait(), time.total_seconds())
+        return await wait_within(self._exited.wait(), time.total_seconds())
 
     async def stop(self) -> None:
         """Stop the group by TERM and CONT, the grace time, then KILL, and wait until the child is reaped. Idempotent.
@@ -324,17 +324,17 @@ class Child(asyncio.SubprocessProtocol):
         self._signal_group(signal.SIGTERM)
         # a stopped process sees TERM only when it continues
         self._signal_group(signal.SIGCONT)
-        await happens(self._exited.wait(), self._spec.grace.total_seconds())
+        await wait_within(self._exited.wait(), self._spec.grace.total_seconds())
 
     async def _reap(self) -> None:
-        if self._transport is not None and not await happens(self._exited.wait(), _REAP):
+        if self._transport is not None and not await wait_within(self._exited.wait(), _REAP):
             log.error("child survives KILL", child=self.name, pid=self.pid)
         await self._drain()
 
     async def _drain(self) -> None:
         if self._transport is not None:
             try:
-                await happens(self._closed.wait(), _DRAIN)
+                await wait_within(self._closed.wait(), _DRAIN)
             finally:
                 self._transport.close()
 

@@ -17,7 +17,7 @@ import apsw
 
 from memoryd.domain.clock import Pulse
 from memoryd.errors import DamagedDatabase, StoreUnavailable
-from memoryd.retry import happens
+from memoryd.retry import wait_within
 from memoryd.store.connection import BUSY_TIMEOUT_MS, Wording, mapped_errors
 from memoryd.store.opening import READERS, WriteAheadLog
 
@@ -119,7 +119,7 @@ class Readers:
         end = time.monotonic() + REOPEN_SECONDS
         while True:
             if not self._is_settled.is_set():
-                await happens(self._is_settled.wait(), end - time.monotonic())
+                await wait_within(self._is_settled.wait(), end - time.monotonic())
             async with self._slots:
                 # A reopening may have begun in between. Do not wait for it in a slot: closing waits until all slots are
                 # free.
@@ -157,7 +157,7 @@ class Readers:
         taken = 0
         try:
             while taken < READERS:
-                if await happens(self._slots.acquire(), INTERRUPT_SECONDS):
+                if await wait_within(self._slots.acquire(), INTERRUPT_SECONDS):
                     taken += 1
                     continue
                 # repeatedly: a query that has not started ignores an interrupt

@@ -29,10 +29,10 @@ from memoryd.domain.memories.sharing import (
     TEAM_FILE,
     SharedPath,
     TeamPeople,
+    blank_lines,
     file_shown_as,
     is_unmerged,
     lines_of,
-    only_lines,
     shared_file,
 )
 from memoryd.errors import SidecarError
@@ -261,7 +261,7 @@ def _shown_text(data: bytes, place: SharedPath, foreign: Collection[int]) -> tup
         return text, ""
     if not place.is_log or foreign == _ALL:
         return "", FOREIGN_NOTE.format(place.person)
-    return only_lines(text, foreign), FOREIGN_LINES.format(len(foreign), place.person)
+    return blank_lines(text, foreign), FOREIGN_LINES.format(len(foreign), place.person)
 
 
 def withheld_sentences(withheld: Mapping[str, str]) -> tuple[str, ...]:

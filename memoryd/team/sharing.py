@@ -26,11 +26,11 @@ from memoryd.domain.memories.sharing import (
     shared_file,
     why_not_shared,
     with_promoted,
-    without,
+    without_memories,
 )
 from memoryd.errors import ConfigError, InvalidRequest, MemorydError
 from memoryd.files.writing import write_private
-from memoryd.retry import happens
+from memoryd.retry import wait_within
 from memoryd.team.protocol import Carrier, SharedChanges, TeamPlace
 
 log = structlog.get_logger(__name__)
@@ -169,7 +169,7 @@ class TeamSharing:
             put, remove = dict[str, bytes](), list[str]()
             for path in paths:
                 try:
-                    left = without(texts[path].decode("utf-8", "replace"), path, set(ids))
+                    left = without_memories(texts[path].decode("utf-8", "replace"), path, set(ids))
                 except NoPlaceError as exc:
                     raise InvalidRequest(str(exc), hint="take it out of that file in the repository") from exc
                 if left:
@@ -205,7 +205,7 @@ class TeamSharing:
 
     async def send(self) -> bool:
         """Exchange with the remote for at most `SEND_SECONDS`. Return whether nothing is pending afterwards."""
-        await happens(self.carrier.exchange(), SEND_SECONDS)
+        await wait_within(self.carrier.exchange(), SEND_SECONDS)
         if self.carrier.health().pending:
             self._wanted.set()
         return not self.carrier.health().pending

@@ -10,7 +10,7 @@ from memoryd.api.calls import recall
 from memoryd.api.calls.conversations import SessionForgetRequest, SessionRememberRequest
 from memoryd.api.calls.recall import ToldJudgement
 from memoryd.domain.access import Who
-from memoryd.domain.documents import RelativePath, holds_turns, is_conversation, session_of, turns_path
+from memoryd.domain.documents import RelativePath, is_conversation, is_turns_path, session_of, turns_path
 from memoryd.errors import MemorydError
 from memoryd.web.pages import ROWS, Page, Redirect, View, Visit, url_of
 from memoryd.web.session import Notice
@@ -104,7 +104,7 @@ async def conversation(visit: Visit) -> View:
     name, start = visit.text("id"), max(1, visit.number("from", 1))
     values = {"title": name, "id": name, "back": url_of("conversation", id=name)}
     path = RelativePath(name)
-    if not holds_turns(path):
+    if not is_turns_path(path):
         read = await calls.lines(f"{name}#L{start}-L{LAST_LINE}", visit.admitted, visit.memories)
         lines, rest = read["lines"][:LINES], read["lines"][LINES:]
         following = rest[0]["line"] if rest else read["nextLine"]

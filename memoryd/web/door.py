@@ -126,7 +126,7 @@ def with_headers(app: ASGIApp) -> ASGIApp:
     return answer
 
 
-def behind_door(site: ASGIApp, others: ASGIApp) -> ASGIApp:
+def route_by_session(site: ASGIApp, others: ASGIApp) -> ASGIApp:
     """Return an app that sends requests that passed the door to `site`, and all others to `others`.
 
     Requests for pages on a Unix socket also go to `others`.
@@ -138,7 +138,7 @@ def behind_door(site: ASGIApp, others: ASGIApp) -> ASGIApp:
     return answer
 
 
-def at_pages(pages: ASGIApp, others: ASGIApp) -> ASGIApp:
+def route_pages(pages: ASGIApp, others: ASGIApp) -> ASGIApp:
     """Return an app that sends requests for pages and the root to `pages`, and all others to `others`."""
 
     async def answer(scope: Scope, receive: Receive, send: Send) -> None:

@@ -13,7 +13,7 @@ from memoryd.errors import Unauthorized
 LINK_SECONDS = 60.0
 IDLE = timedelta(minutes=30)
 """How long a session, and the port that was opened for it, last without a request."""
-MOST = 16
+SESSIONS_MAX = 16
 """Maximum number of links, of sessions, and of notices of a session. The oldest is removed; of sessions the one that
 was unused for longest."""
 AGAIN = "memoryctl web makes a new link"
@@ -71,7 +71,7 @@ class PageSession(Struct, kw_only=True):
         """Store a notice until a page shows it, and return its name; if there are too many, drop the oldest."""
         name = secrets.token_urlsafe(6)
         self.notices[name] = notice
-        if len(self.notices) > MOST:
+        if len(self.notices) > SESSIONS_MAX:
             del self.notices[next(iter(self.notices))]
         return name
 
@@ -100,7 +100,7 @@ class PageSessions:
         self._links[token] = PageSession(
             key=secrets.token_urlsafe(12), secret=secrets.token_urlsafe(32), is_kept=is_kept, seen_at=now, agent=agent
         )
-        if len(self._links) > MOST:
+        if len(self._links) > SESSIONS_MAX:
             del self._links[next(iter(self._links))]
         return token
 
@@ -111,7 +111,7 @@ class PageSessions:
             raise Unauthorized("this link was used already, or is older than a minute", hint=AGAIN)
         session.seen_at = self._clock()
         self._sessions[session.key] = session
-        if len(self._sessions) > MOST:
+        if len(self._sessions) > SESSIONS_MAX:
             self._sessions.pop(next(iter(self._sessions))).end()
         return session
 

@@ -5,16 +5,16 @@ from typing import Any, get_args, get_type_hints
 import pytest
 from pydantic import TypeAdapter
 
-from memoryd.domain.memories.bundle import Bundle, BundlePart, Encoding, bundle, encoded, stable_block
+from memoryd.domain.memories.bundle import Bundle, BundlePart, Encoding, encode_bundle, make_bundle, stable_block
 
 CORE = BundlePart("MEMORY.md", "# Memory\n\n- The gateway runs on alder.", "MEMORY.md", is_indivisible=False)
 RECALLED = BundlePart("5e6f7a8b", 'She said: "4172" \\ </note>', "memory/2025-11-27.md#L4", note="2025-11-27")
 STABLE = stable_block([CORE], [], budget=1200)
 BUNDLES = {
-    "whole": bundle(STABLE, [RECALLED], budget=1200),
-    "stable alone": bundle(STABLE, [], budget=1200),
-    "tail alone": bundle(STABLE, [RECALLED], budget=1200, if_none_match=STABLE.etag),
-    "nothing": bundle(STABLE, [], budget=1200, if_none_match=STABLE.etag),
+    "whole": make_bundle(STABLE, [RECALLED], budget=1200),
+    "stable alone": make_bundle(STABLE, [], budget=1200),
+    "tail alone": make_bundle(STABLE, [RECALLED], budget=1200, if_none_match=STABLE.etag),
+    "nothing": make_bundle(STABLE, [], budget=1200, if_none_match=STABLE.etag),
 }
 
 
@@ -24,7 +24,7 @@ def made(request: pytest.FixtureRequest) -> Bundle:
 
 
 def shape(made: Bundle, encoding: Encoding) -> dict[str, Any]:
-    told = encoded(made, encoding)
+    told = encode_bundle(made, encoding)
     assert isinstance(told, dict)
     return told
 

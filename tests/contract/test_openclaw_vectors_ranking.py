@@ -10,8 +10,8 @@ import pytest
 
 from memoryd.config.memory_search import HybridSection
 from memoryd.domain.documents import RelativePath, Source
-from memoryd.domain.ranking.fusion import Evidence, LexicalMatches, VectorMatches, Weights, text_score, weighted
-from memoryd.domain.ranking.selection import Contender, age_in_days, decay_day, decay_factor, mmr, tokens
+from memoryd.domain.ranking.fusion import Evidence, LexicalMatches, VectorMatches, Weights, score_weighted, text_score
+from memoryd.domain.ranking.selection import RankedHit, age_in_days, decay_day, decay_factor, mmr, tokens
 from memoryd.domain.text.words import query_terms
 from memoryd.search.hits import Hit
 from memoryd.search.ranking import SearchSettings, Selected, select
@@ -40,7 +40,7 @@ def merged(name: str, *, min_score: float = 0.0) -> Selected:
     cosines = {ids[hit["id"]]: hit["vectorScore"] for hit in asked["vector"]}
     bm25 = {ids[hit["id"]]: magnitude(hit["textScore"]) for hit in asked["keyword"]}
     evidence = Evidence(LexicalMatches(bm25), VectorMatches(cosines))
-    base = weighted(evidence, Weights(asked["vectorWeight"], asked["textWeight"]))
+    base = score_weighted(evidence, Weights(asked["vectorWeight"], asked["textWeight"]))
     candidates = [
         Hit(
             chunk=row(number, hit),
@@ -90,7 +90,7 @@ def test_merge_05_copy_does_not_stay_before_what_is_new() -> None:
 
 
 def test_merge_05_mmr_alone_puts_the_copy_last() -> None:
-    weighed = [Contender(hit["vectorScore"], tokens(hit["snippet"])) for hit in given("merge-05")["vector"]]
+    weighed = [RankedHit(hit["vectorScore"], tokens(hit["snippet"])) for hit in given("merge-05")["vector"]]
     assert mmr(weighed, 0.7) == [0, 2, 1]
 
 
@@ -151,7 +151,7 @@ def test_reference_ages_in_days() -> None:
 
 def test_mmr_01_order_for_each_lambda() -> None:
     items = given("mmr-01")["items"]
-    weighed = [Contender(item["score"], tokens(item["content"])) for item in items]
+    weighed = [RankedHit(item["score"], tokens(item["content"])) for item in items]
     for lambda_, order in zip(given("mmr-01")["lambdas"], expected("mmr-01"), strict=True):
         assert [items[at]["id"] for at in mmr(weighed, lambda_)] == order, lambda_
 
@@ -159,7 +159,7 @@ def test_mmr_01_order_for_each_lambda() -> None:
 def test_mmr_03_words_in_other_alphabets_are_words() -> None:
     """Beaten: 2026.7 takes texts in Cyrillic for empty and so for copies of each other."""
     items = given("mmr-03")["items"]
-    weighed = [Contender(item["score"], tokens(item["content"])) for item in items]
+    weighed = [RankedHit(item["score"], tokens(item["content"])) for item in items]
     assert [items[at]["id"] for at in mmr(weighed, given("mmr-03")["lambda"])] == expected("mmr-03")["L"]
 
 
@@ -171,7 +171,7 @@ def test_reference_example_of_mmr() -> None:
         ("memory/network.md", 0.85, "Router: Omada ER605, AdGuard: 192.168.10.2, VLAN 10: IoT"),
         ("memory/2026-02-05.md", 0.78, "Set up AdGuard DNS on 192.168.10.2"),
     ]
-    order = mmr([Contender(score, tokens(text)) for _, score, text in notes], 0.7)
+    order = mmr([RankedHit(score, tokens(text)) for _, score, text in notes], 0.7)
     assert {notes[at][0] for at in order[:3]} == {"memory/2026-02-10.md", "memory/network.md", "memory/2026-02-05.md"}
     assert order[0] == 0
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from memoryd.sessions.transcripts.folders import find_transcripts
-from memoryd.sessions.transcripts.reading import read_on
+from memoryd.sessions.transcripts.reading import read_next
 
 FACTS = json.loads((Path(__file__).parents[1] / "data/openclaw/sessions.json").read_text(encoding="utf-8"))
 
@@ -22,7 +22,7 @@ def test_what_is_said_in_a_transcript(tmp_path: Path, fact: Mapping[str, Any]) -
     (tmp_path / fact["file"]).write_text("".join(f"{json.dumps(line)}\n" for line in fact["lines"]))
     found = find_transcripts(tmp_path)
     assert list(found.files) == ([] if "difference" in fact else [fact["file"]])
-    lines = [line for name in found.files for line in read_on(tmp_path / name).lines]
+    lines = [line for name in found.files for line in read_next(tmp_path / name).lines]
     assert [(line.number, line.utterance.line, line.utterance.time) for line in lines] == [
         (number, text, datetime.fromtimestamp(ms / 1000, UTC) if ms else None) for number, text, ms in fact["said"]
     ]

@@ -13,7 +13,7 @@ import pytest_asyncio
 from memoryd.domain.ranking.filters import Filters
 from memoryd.qmd.server import ServerPhase
 from memoryd.search.combined import FallbackSearch
-from memoryd.search.protocol import Found, Query, SearchBackend
+from memoryd.search.protocol import Query, SearchBackend, SearchResult
 from tests.daemon import write_workspace
 from tests.integration.composed import Composed, composed
 from tests.integration.qmd_standin import StandIn
@@ -64,7 +64,7 @@ def backend(request: pytest.FixtureRequest, running: Composed) -> SearchBackend:
     return running.workspace.index.builtin if "builtin" in request.node.callspec.params.values() else running.qmd.search
 
 
-async def ask(backend: SearchBackend, text: str, **more: object) -> Found:
+async def ask(backend: SearchBackend, text: str, **more: object) -> SearchResult:
     return await backend.search(Query(text, **more))  # type: ignore[arg-type]  # the fields of Query
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from memoryd.domain.memories.capture.capture import ITEMS_MAX, CapturedItem
 from memoryd.domain.memories.capture.firewall import why_ungrounded
-from memoryd.domain.memories.reflect.pages import CitedFact, fault_of
+from memoryd.domain.memories.reflect.pages import CitedFact, sentence_fault
 from memoryd.memory.llm import Distiller, Prose
 from tests.contract.test_writing_worker import running
 from tests.real_chat import PLACE, REASON, real_chat_model
@@ -55,4 +55,4 @@ async def test_prose_rests_on_what_it_cites_or_is_refused(model: Path) -> None:
             summary = await Prose(worker, seconds=SECONDS).summary(facts)
             sentences = () if summary is None else summary.sentences
             assert len({one.text for one in sentences}) == len(sentences) <= len(facts)
-            assert [fault_of(one, facts) for one in sentences] == [""] * len(sentences)
+            assert [sentence_fault(one, facts) for one in sentences] == [""] * len(sentences)

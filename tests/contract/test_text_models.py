@@ -12,7 +12,7 @@ import pytest
 from pydantic import Field
 
 from memoryd.config.providers import LlmSection, ModelsSection
-from memoryd.domain.memories.reflect.pages import CitedFact, fault_of
+from memoryd.domain.memories.reflect.pages import CitedFact, sentence_fault
 from memoryd.embed.current import ModelPhase
 from memoryd.embed.remote.breaker import TokenBudget
 from memoryd.embed.remote.settings import KeySources
@@ -119,7 +119,7 @@ async def test_hostile_memory_changes_no_more_than_a_value(model: Asking, data: 
     with suppress(TextModelUnavailable):
         summary = await Prose(model).summary(facts)
     for sentence in summary.sentences if summary is not None else ():
-        assert not fault_of(sentence, facts)
+        assert not sentence_fault(sentence, facts)
 
 
 async def test_identity_is_one_line_and_stays(model: Asking) -> None:

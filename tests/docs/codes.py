@@ -1,7 +1,7 @@
 """`reference/codes.md`: what exit codes and error codes mean, and why something is left out."""
 
 from memoryd.domain.skips import SkipReason
-from memoryd.errors import error_of
+from memoryd.errors import error_for_code
 from memoryd.wire import ErrorCode, Exit
 from tests.docs.meanings import meanings
 from tests.docs.tables import table
@@ -31,7 +31,7 @@ def page() -> str:
     """Return the page."""
     exits_mean, errors_mean = meanings(Exit), meanings(ErrorCode)
     codes = [(f"{code:d}", f"`{code.name}`", exits_mean[code.name]) for code in Exit]
-    rows = [(f"`{code}`", str(error_of(code, "").http_status), errors_mean[code.name]) for code in ErrorCode]
+    rows = [(f"`{code}`", str(error_for_code(code, "").http_status), errors_mean[code.name]) for code in ErrorCode]
     errors = MIDDLE + table(("code", "HTTP status", "meaning"), rows)
     skips = [(f"`{one.code}`", one.stage, one) for one in SkipReason]
     return (

@@ -84,7 +84,7 @@ def page() -> str:
             ("what qmd keeps for an agent", paths.qmd_home("<agent>"), "–", "made anew"),
             ("state folder", state, "`$MEMORYD_STATE_DIR`", "all of what lies in it"),
             ("models", paths.models_dir(), "`local.modelCacheDir`", "fetched again"),
-            ("what each model makes of strangers", paths.strangers_dir(), "–", "measured again"),
+            ("what each model makes of strangers", paths.calibration_dir(), "–", "measured again"),
             ("cache folder", cache, "–", "fetched again"),
         ]
         shown = [(what, f"`{str(where).replace(str(HOME), '~')}`", other, gone) for what, where, other, gone in rows]

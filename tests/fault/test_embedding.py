@@ -17,7 +17,7 @@ import psutil
 import pytest
 
 from memoryd.client import Client
-from memoryd.domain.vector import unpacked
+from memoryd.domain.vector import unpack_vector
 from memoryd.replies.models import EmbedderReply
 from memoryd.replies.search import SearchReply
 from memoryd.store.connection import checksum_vfs
@@ -132,7 +132,7 @@ def make_earlier(index: Path) -> None:
     rows: list[Any] = connection.execute("SELECT id, vector FROM vectors").fetchall()
     connection.executemany(
         "UPDATE vectors SET vector = ? WHERE id = ?",
-        [(unpacked([vector], dimensions)[0].tobytes(), number) for number, vector in rows],
+        [(unpack_vector([vector], dimensions)[0].tobytes(), number) for number, vector in rows],
     )
     connection.execute("DROP TABLE languages; DROP TABLE chunk_words")
     connection.execute(

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from memoryd.domain.memories.bundle import BundlePart, Encoding, bundle, encoded, harmless, stable_block
+from memoryd.domain.memories.bundle import BundlePart, Encoding, encode_bundle, escaped_text, make_bundle, stable_block
 from memoryd.wire import EncodingName
 from tests.daemon import RunningDaemon, indexed_daemon
 
@@ -87,8 +87,8 @@ def test_f147_orders_in_a_memory_stay_data_in_every_shape_of_a_bundle(
 def test_f147_orders_in_names_and_places_stay_data(encoding: Encoding) -> None:
     """Entities, paths and documents are escaped as memories are."""
     parts = [BundlePart(one, one, f'memory/a"> {one}.md#L1', one, is_indivisible=False) for one in ORDERS]
-    made = bundle(stable_block(parts[:3], [], budget=4000), parts[3:], budget=4000)
-    told = list(texts(encoded(made, encoding)))
+    made = make_bundle(stable_block(parts[:3], [], budget=4000), parts[3:], budget=4000)
+    told = list(texts(encode_bundle(made, encoding)))
     assert "".join(told) == made.text
     for text in told:
         for block in filter(None, re.split(r"(?=<recalled-memory>)", text)):
@@ -97,6 +97,6 @@ def test_f147_orders_in_names_and_places_stay_data(encoding: Encoding) -> None:
 
 def test_f147_signs_that_are_not_seen_are_left_out() -> None:
     """Of selectors one stays, as pictures of feelings have it; what hides letters is gone."""
-    assert harmless("a\U000e0041\U000e01efb\u3164c\u115f\u034fd\u180ee") == "abcde"
-    assert harmless("❤\ufe0f\ufe0e\ufe01 x") == "❤\ufe0f x"
-    assert harmless("naïve 你好 <b>") == "naïve 你好 &lt;b&gt;"
+    assert escaped_text("a\U000e0041\U000e01efb\u3164c\u115f\u034fd\u180ee") == "abcde"
+    assert escaped_text("❤\ufe0f\ufe0e\ufe01 x") == "❤\ufe0f x"
+    assert escaped_text("naïve 你好 <b>") == "naïve 你好 &lt;b&gt;"

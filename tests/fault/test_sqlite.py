@@ -18,7 +18,7 @@ import pytest
 from memoryd.client import Client
 from memoryd.domain.documents import FileStat, RelativePath, Source
 from memoryd.domain.memories.entries import ChunkSettings, chunk_entries
-from memoryd.domain.syncplan import Known
+from memoryd.domain.syncplan import IndexedFile
 from memoryd.errors import DaemonNotRunning, MemorydError, NotNow
 from memoryd.store.connection import checksum_vfs
 from memoryd.store.index.documents import FileContent, FileRow, put_files
@@ -592,7 +592,7 @@ def _write_index(path: Path, rnd: random.Random) -> None:
             row = FileRow(
                 RelativePath(f"memory/{number}.md"),
                 Source.MEMORY,
-                Known(FileStat(1, number, len(text), 1, 1), 1, bytes(32)),
+                IndexedFile(FileStat(1, number, len(text), 1, 1), 1, bytes(32)),
                 text.count("\n"),
                 settings.fingerprint,
             )

@@ -20,7 +20,7 @@ from memoryd.embed.current import CurrentEmbedder
 from memoryd.embed.embedding import Embedding
 from memoryd.models.store import ModelStore
 from memoryd.qmd.agent import AgentQmd
-from memoryd.search.protocol import Found, Query
+from memoryd.search.protocol import Query, SearchResult
 from tests.daemon import write_config
 from tests.waiting import eventually_async
 
@@ -46,7 +46,7 @@ class Composed:
         async with asyncio.timeout(60):
             await self.workspace.index.indexer.triggers.served(self.workspace.index.indexer.triggers.demand())
 
-    async def search(self, text: str, *, limit: int = 6, deadline: float = 5.0) -> Found:
+    async def search(self, text: str, *, limit: int = 6, deadline: float = 5.0) -> SearchResult:
         """Ask the engine that the configuration names."""
         return await self.qmd.search.search(Query(text, limit=limit, deadline=deadline))
 

@@ -23,7 +23,7 @@ from memoryd.index.reading import attachments
 from memoryd.index.state import IndexEvents
 from memoryd.index.watcher import FileWatcher
 from memoryd.search.builtin import BuiltinSearch
-from memoryd.search.protocol import Found, Query
+from memoryd.search.protocol import Query, SearchResult
 from memoryd.search.ranking import SearchSettings
 from memoryd.store.index.database import Database
 from memoryd.wire import Event
@@ -64,7 +64,7 @@ class Stage:
         async with asyncio.timeout(seconds):
             await self.embedding_loop.wait_until_embedded()
 
-    async def ask(self, text: str, *, filters: Filters | None = None, limit: int = 6) -> Found:
+    async def ask(self, text: str, *, filters: Filters | None = None, limit: int = 6) -> SearchResult:
         return await self.search.search(Query(text, limit=limit, filters=filters or Filters()))
 
     async def found(self, text: str) -> list[str]:

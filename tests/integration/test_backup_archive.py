@@ -16,7 +16,7 @@ from memoryd.config.paths import state_dir
 from memoryd.config.root import Config
 from memoryd.errors import InvalidRequest, MemorydError
 from memoryd.moving.archive import BackupManifest, BackupPlaces, BackupWorkspace, BackupWriter, open_backup, place_of
-from memoryd.moving.backup import Restored, backup_sources, staged
+from memoryd.moving.backup import Restored, backup_sources, stage_restore
 from memoryd.moving.replacing import Replacement
 from memoryd.store.ledger.database import LEDGER
 from memoryd.store.migrations import History, new_database
@@ -92,7 +92,9 @@ def restored(root: Path, *, keeps_config: bool = False, into: tuple[Path, ...] =
         workspaces = tuple(Path(one.path) for one in backup.manifest.workspaces)
         places = BackupPlaces(root / "config.json5", root / "state", (), workspaces)
         replacement = Replacement.begin(root / "state", "x")
-        result = staged(backup, places, replacement, lambda _name, _done: None, keeps_config=keeps_config, into=into)
+        result = stage_restore(
+            backup, places, replacement, lambda _name, _done: None, keeps_config=keeps_config, into=into
+        )
         replacement.carry_out()
         return result
 

@@ -18,7 +18,7 @@ from memoryd.domain.memories.line import RetainedLine
 from memoryd.domain.memories.sections import memory_sections
 from memoryd.domain.sessions.turns import MessageEvent, MessageEventType
 from memoryd.domain.skips import SkipReason
-from memoryd.domain.text.lines import padded
+from memoryd.domain.text.lines import encode_padded
 from memoryd.errors import Denied, StoreError, TextAnswerRefused
 from memoryd.files.scanner import ScanRules
 from memoryd.llm.protocol import Answer, Prompt
@@ -125,7 +125,7 @@ class Captured:
         return [
             (path, one.line)
             for path, text in zip(paths, texts, strict=True)
-            for one in memory_sections(padded(text), path).lines
+            for one in memory_sections(encode_padded(text), path).lines
         ]
 
     def said(self) -> list[str]:

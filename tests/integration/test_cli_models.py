@@ -15,7 +15,7 @@ import pytest
 
 from memoryd.cli.local.models import _planned_use
 from memoryd.cli.main import run
-from memoryd.config.loading.load import load, loaded_of
+from memoryd.config.loading.load import load, load_text
 from memoryd.wire import Exit
 from tests.daemon import STARTER
 from tests.integration.pseudo_terminal import on_terminal
@@ -254,5 +254,5 @@ def test_model_is_written_where_a_file_of_the_newer_layout_has_it(cache: Path) -
         agent = load().config.resolved_agents()[0]
         plan = _planned_use("pypi:other-model==1.0", agent, is_own=own)
         assert plan.key == ".".join((*written, "search.local.modelPath"))
-        found = loaded_of(plan.text, config).config.resolved_agents()[0]
+        found = load_text(plan.text, config).config.resolved_agents()[0]
         assert found.memory_search.local.model_path == "pypi:other-model==1.0"

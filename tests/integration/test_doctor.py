@@ -25,7 +25,7 @@ from memoryd.cli.checks import daemon as queue
 from memoryd.cli.checks import daemon as watcher
 from memoryd.cli.checks import index, machine, service
 from memoryd.cli.checks.daemon import unreachable
-from memoryd.cli.checks.finding import DoctorCheck, Examination, Finding
+from memoryd.cli.checks.finding import CheckContext, DoctorCheck, Finding
 from memoryd.cli.checks.machine import may_be_listed
 from memoryd.cli.invocation import Invocation
 from memoryd.cli.local.doctor import checks, run_checks
@@ -114,7 +114,7 @@ def flip(path: Path, at: int) -> None:
         file.write(bytes([before[0] ^ 0x20]))
 
 
-def test_module_that_does_not_load_is_one_finding(examination: Examination, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_module_that_does_not_load_is_one_finding(examination: CheckContext, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "memoryd.cli.checks.index", None)
     found = {one.check: one for one in run_checks(checks(["notes", "disk"]), examination)}
     assert found["disk.space"].state == "ok"
@@ -442,7 +442,7 @@ def test_who_has_set_nothing_up_yet_is_told_of_init(
     assert any(one["hint"].endswith("to set it up first: memoryctl init") for one in told["checks"])
 
 
-def test_socket_whose_path_leads_elsewhere_is_told_as_the_daemon_says(examination: Examination) -> None:
+def test_socket_whose_path_leads_elsewhere_is_told_as_the_daemon_says(examination: CheckContext) -> None:
     lost = {"socket": "/box/one.sock", "reason": "another socket lies there"}
     told: Any = {**status(), "unreachable": [lost]}
     (found,) = unreachable(replace(examination, status=told))
@@ -552,14 +552,14 @@ def test_dry_run_alone_is_refused(notes: Path, capsys: Captured) -> None:
 
 
 @pytest.fixture
-def examination(notes: Path, tmp_path: Path) -> Examination:
-    begun = Examination.begin(Invocation())
+def examination(notes: Path, tmp_path: Path) -> CheckContext:
+    begun = CheckContext.begin(Invocation())
     kernel = tmp_path / "proc"
     (kernel / "sys/fs/inotify").mkdir(parents=True)
-    return Examination(begun.invocation, begun.loaded, (), None, begun.silence, proc=kernel)
+    return CheckContext(begun.invocation, begun.loaded, (), None, begun.silence, proc=kernel)
 
 
-def test_limits_of_file_events_are_held_against_the_folders(examination: Examination) -> None:
+def test_limits_of_file_events_are_held_against_the_folders(examination: CheckContext) -> None:
     limits = examination.proc / "sys/fs/inotify"
     assert [one.state for one in machine.watches(examination)] == ["off"]
     (limits / "max_user_watches").write_text("1\n")
@@ -578,12 +578,12 @@ def test_limits_of_file_events_are_held_against_the_folders(examination: Examina
     assert "3 instances in use" in wrong.message
 
 
-def test_check_that_hangs_or_fails_is_one_finding(examination: Examination) -> None:
-    def hangs(_examination: Examination) -> Iterator[Finding]:
+def test_check_that_hangs_or_fails_is_one_finding(examination: CheckContext) -> None:
+    def hangs(_examination: CheckContext) -> Iterator[Finding]:
         time.sleep(30)
         yield Finding("ok", "never")
 
-    def fails(_examination: Examination) -> Iterator[Finding]:
+    def fails(_examination: CheckContext) -> Iterator[Finding]:
         raise KeyError("status")
 
     looks = [
@@ -635,8 +635,8 @@ def test_scan_that_is_late_or_of_the_future_is_told() -> None:
     assert watcher.scan_finding(body, 30, now - timedelta(minutes=5)).state == "look"
 
 
-def test_what_is_wrong_always_says_what_to_do(examination: Examination) -> None:
-    def speechless(_examination: Examination) -> Iterator[Finding]:
+def test_what_is_wrong_always_says_what_to_do(examination: CheckContext) -> None:
+    def speechless(_examination: CheckContext) -> Iterator[Finding]:
         yield Finding("wrong", "it is broken")
 
     (found,) = run_checks([DoctorCheck("disk.space", "disk", "make room", True, 30, speechless)], examination)

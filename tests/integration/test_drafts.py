@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from memoryd.files.reading import file_stat
-from memoryd.files.writing import draft_beside, remove_drafts, replace_file
+from memoryd.files.writing import open_draft, remove_drafts, replace_file
 
 
 def left_behind(folder: Path, data: bytes = b"half") -> Path:
-    with draft_beside(folder / "a.json") as (draft, _):
+    with open_draft(folder / "a.json") as (draft, _):
         name = draft.name
     path = folder / name
     path.write_bytes(data)
@@ -20,7 +20,7 @@ def left_behind(folder: Path, data: bytes = b"half") -> Path:
 
 def test_draft_of_the_dead_goes_and_that_of_the_living_stays(tmp_path: Path) -> None:
     left = left_behind(tmp_path)
-    with draft_beside(tmp_path / "b.json") as (draft, file):
+    with open_draft(tmp_path / "b.json") as (draft, file):
         file.write(b"still")
         assert remove_drafts(tmp_path) == 1
         assert draft.exists()

@@ -13,8 +13,8 @@ from msgspec.structs import replace
 from memoryd.domain.documents import RelativePath, Source
 from memoryd.domain.media import MediaRules, Modality
 from memoryd.domain.skips import SkipReason
-from memoryd.domain.syncplan import Known
-from memoryd.files.excerpts import ABSENT, SAME, FileLocation, Presence, PresentFile, PresentFiles, nowhere
+from memoryd.domain.syncplan import IndexedFile
+from memoryd.files.excerpts import ABSENT, SAME, DiskState, FileChecker, FileLocation, PresentFile, no_qmd
 from memoryd.files.reading import read_snapshot
 from memoryd.files.roots import workspace_roots
 from memoryd.files.scanner import ScanRules
@@ -28,7 +28,7 @@ TODAY = "the rules of today"
 WREN = "# Birds\n\nThe wren sings.\n"
 
 
-def known_of(workspace: Path, path: str = NOTE) -> Known:
+def known_of(workspace: Path, path: str = NOTE) -> IndexedFile:
     return read_snapshot(workspace, path, max_bytes=1 << 20).known
 
 
@@ -44,17 +44,17 @@ def rules_of(workspace: Path, **changes: object) -> ScanRules:
     return replace(ScanRules(workspace, is_ignored=lambda _path: False), **changes)
 
 
-def files_of(rules: ScanRules, elsewhere: Callable[[str], FileLocation | None] = nowhere) -> PresentFiles:
-    return PresentFiles(rules=lambda: rules, roots=lambda: workspace_roots(rules.workspace, ()), locate_qmd=elsewhere)
+def files_of(rules: ScanRules, elsewhere: Callable[[str], FileLocation | None] = no_qmd) -> FileChecker:
+    return FileChecker(rules=lambda: rules, roots=lambda: workspace_roots(rules.workspace, ()), locate_qmd=elsewhere)
 
 
-def look(rules: ScanRules, known: Known | None, path: str = NOTE) -> PresentFile:
+def look(rules: ScanRules, known: IndexedFile | None, path: str = NOTE) -> PresentFile:
     files = files_of(rules)
     return files.check(RelativePath(path), known, files.begin_check())
 
 
 def text_of(present: PresentFile) -> str:
-    assert present.presence is Presence.OTHER
+    assert present.presence is DiskState.OTHER
     return present.data.decode().rstrip("\n")
 
 
@@ -86,7 +86,7 @@ def test_what_is_private_now_is_absent(place: Path) -> None:
     known = known_of(place)
     assert look(rules_of(place, is_ignored=lambda path: path == NOTE), known) is ABSENT
     in_doubt = look(rules_of(place, may_hide=lambda path: path == NOTE), known)
-    assert (in_doubt.presence, in_doubt.reason) == (Presence.STALE, SkipReason.IN_DOUBT)
+    assert (in_doubt.presence, in_doubt.reason) == (DiskState.STALE, SkipReason.IN_DOUBT)
     (place / NOTE).write_text(f"---\nmemory: false\n---\n{WREN}")
     assert look(rules_of(place), known) is ABSENT
 
@@ -177,7 +177,7 @@ def check_of(rules: ScanRules, executor: ThreadPoolExecutor) -> FileCheck:
     return FileCheck(files=files_of(rules), executor=executor, chunker=TODAY)
 
 
-def row(known: Known, text: str, line: int = 1, number: int = 1) -> ChunkRow:
+def row(known: IndexedFile, text: str, line: int = 1, number: int = 1) -> ChunkRow:
     return ChunkRow(number, NOTE, Source.MEMORY, line, line + text.count("\n") - 1, "Birds", text, 0, known)
 
 
@@ -231,7 +231,7 @@ async def test_hanging_disk_takes_few_threads_and_tells_nothing(
         hangs.wait(60)
         return rules_of(place)
 
-    files = PresentFiles(rules=rules, roots=list)
+    files = FileChecker(rules=rules, roots=list)
     check = FileCheck(files=files, executor=executor, chunker=TODAY)
     for _ in range(MAX_OVERDUE + 3):
         try:

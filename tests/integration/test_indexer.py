@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.memories.entries import ChunkEntry, ChunkSettings, each_entry
-from memoryd.domain.syncplan import RACY_WINDOW_NS, Grace, Known
+from memoryd.domain.syncplan import RACY_WINDOW_NS, Grace, IndexedFile
 from memoryd.files.reading import file_stat
 from memoryd.index.state import Planned
 from memoryd.index.triggers import DiskSnapshot
@@ -388,7 +388,7 @@ async def test_note_of_the_same_times_is_read_once_the_clock_was_set_back(tmp_pa
         await eventually_async(lambda: time.time_ns() > info.st_ctime_ns + RACY_WINDOW_NS)
         # as if the first text had been written at the very times of the second
         await stage.database.documents.touch(
-            RelativePath("memory/2026-10-06.md"), Known(file_stat(info), time.time_ns())
+            RelativePath("memory/2026-10-06.md"), IndexedFile(file_stat(info), time.time_ns())
         )
     async with staged(workspace, tmp_path / "state") as stage:
         await stage.sync()

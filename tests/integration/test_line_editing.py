@@ -12,10 +12,10 @@ from msgspec.structs import replace
 
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.memories.book import Memory, MemorySource, book_of
-from memoryd.domain.memories.changes.replacing import MemoryReplacement, replacement, with_missing_parts
+from memoryd.domain.memories.changes.replacing import MemoryReplacement, plan_replacement, with_missing_parts
 from memoryd.domain.memories.edits import AttributeChange, MemoryDraft, parse_statement
 from memoryd.domain.memories.sections import memory_sections
-from memoryd.domain.text.lines import padded
+from memoryd.domain.text.lines import encode_padded
 from memoryd.errors import Denied, InvalidRequest, NotFound
 from memoryd.files.scanner import ScanRules
 from memoryd.memory.journal import Journal, Undoing
@@ -61,7 +61,9 @@ def memory_saying(workspace: Path, text: str) -> Memory:
         MemorySource(path, one.start_line, one.end_line, one.line, date(2026, 11, 18), None, number)
         for path in (LOG, WORLD)
         if (workspace / path).exists()
-        for number, one in enumerate(memory_sections(padded((workspace / path).read_text("utf-8-sig")), path).lines)
+        for number, one in enumerate(
+            memory_sections(encode_padded((workspace / path).read_text("utf-8-sig")), path).lines
+        )
     ]
     return next(one for one in book_of(sources).memories.values() if one.line.text == text)
 
@@ -171,17 +173,19 @@ async def test_an_editor_that_saves_meanwhile_loses_no_letter(workspace: Path, j
         await asyncio.gather(asyncio.to_thread(edit), LineEditing(journal).change(meant, change))
         # whoever saves last wins in an editor that does not look: the pin may be lost, what was typed never
         assert path.read_bytes().startswith(b"# Day x"), path.read_bytes()
-        lines = memory_sections(padded(path.read_text()), LOG).lines
+        lines = memory_sections(encode_padded(path.read_text()), LOG).lines
         assert [one.line.text for one in lines] == ["x\nmore"]
         await LineEditing(journal).change(memory_saying(workspace, "x\nmore"), change)
-        assert memory_sections(padded(path.read_text()), LOG).lines[0].line.attributes.is_pinned == (number % 2 == 0)
+        assert memory_sections(encode_padded(path.read_text()), LOG).lines[0].line.attributes.is_pinned == (
+            number % 2 == 0
+        )
     assert path.read_text().endswith("\n\n## Retain\n- W @Peter: x\n  more\n")
 
 
 def plan_of(workspace: Path, text: str, new: str, *, is_in_place: bool = False) -> MemoryReplacement:
     old = memory_saying(workspace, text)
     said = with_missing_parts(parse_statement(MemoryDraft(text=new)), old, is_in_place=is_in_place)
-    return replacement(book_of(old.sources), old, said, is_in_place=is_in_place)
+    return plan_replacement(book_of(old.sources), old, said, is_in_place=is_in_place)
 
 
 @swept("name", [*SAVES], 6)
@@ -203,10 +207,10 @@ async def test_an_editor_that_saves_while_a_line_is_replaced_loses_no_letter(
         await asyncio.gather(asyncio.to_thread(edit), writing, return_exceptions=True)
         assert path.read_bytes().startswith(b"# Day x"), path.read_bytes()
         # an editor that does not look may have won: then the line is as it was, and is replaced now
-        stated = [one.line.text for one in memory_sections(padded(path.read_text()), LOG).lines]
+        stated = [one.line.text for one in memory_sections(encode_padded(path.read_text()), LOG).lines]
         if new not in stated:
             await LineEditing(journal).replace(old, plan_of(workspace, text, new, is_in_place=is_in_place), [LOG], LOG)
-        stated = [one.line.text for one in memory_sections(padded(path.read_text()), LOG).lines]
+        stated = [one.line.text for one in memory_sections(encode_padded(path.read_text()), LOG).lines]
         assert stated == [new] if is_in_place else stated[-1] == new
         assert len(stated) == len(set(stated))
 

@@ -13,7 +13,7 @@ from memoryd.domain.memories.sections import memory_sections
 from memoryd.domain.memories.times.parsing import event_span
 from memoryd.domain.memories.times.spans import DaySpan
 from memoryd.domain.ranking.filters import date_in_name
-from memoryd.domain.text.lines import padded
+from memoryd.domain.text.lines import encode_padded
 
 CHANGES = [(one.id, one.change) for one in recall_questions() if one.change]
 UNDATED = date(2025, 11, 30)
@@ -25,7 +25,7 @@ def sources() -> tuple[MemorySource, ...]:
     for file in sorted(WORKSPACE.rglob("*.md")):
         path = str(file.relative_to(WORKSPACE))
         day = date_in_name(path)
-        for placed in memory_sections(padded(file.read_text(encoding="utf-8")), RelativePath(path)).lines:
+        for placed in memory_sections(encode_padded(file.read_text(encoding="utf-8")), RelativePath(path)).lines:
             event = event_span(placed.line, day)
             where = path, placed.start_line, placed.end_line
             found.append(MemorySource(*where, placed.line, day or UNDATED, event, chunk=len(found)))

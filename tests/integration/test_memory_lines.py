@@ -13,7 +13,7 @@ from memoryd.domain.documents import RelativePath
 from memoryd.domain.memories.kinds import short_id
 from memoryd.domain.memories.line import Attributes, RetainedLine, parse_line, render
 from memoryd.domain.memories.sections import MemorySections, holds_memories, memory_sections
-from memoryd.domain.text.lines import padded
+from memoryd.domain.text.lines import encode_padded
 
 DOCUMENTS = sorted(str(path.relative_to(WORKSPACE)) for path in WORKSPACE.rglob("*.md"))
 STATED = list(rows(OWN / "lines.jsonl"))
@@ -22,7 +22,7 @@ SEVERAL = ("supports", "contradicts", "supersedes", "tags")
 
 
 def sections(path: str) -> MemorySections:
-    return memory_sections(padded((WORKSPACE / path).read_text(encoding="utf-8")), RelativePath(path))
+    return memory_sections(encode_padded((WORKSPACE / path).read_text(encoding="utf-8")), RelativePath(path))
 
 
 def line_at(path: str, number: int) -> str:

@@ -18,17 +18,17 @@ from memoryd.errors import StoreUnavailable
 from memoryd.index.pending import Spaces
 from memoryd.search.answer import SearchAnswer, SearchService
 from memoryd.search.builtin import BuiltinSearch
-from memoryd.search.combined import NOTHING_TO_ASK, ConversationArm
+from memoryd.search.combined import NOT_INDEXED, ConversationArm
 from memoryd.search.protocol import (
     CONVERSATIONS,
     NO_SOURCE,
     Arm,
     ArmState,
     DiskFollower,
-    Found,
     Freshness,
     Query,
     SearchBackend,
+    SearchResult,
 )
 from memoryd.search.ranking import SearchSettings
 from memoryd.store.index.database import Database
@@ -48,7 +48,7 @@ class Counted:
     fails: Exception | None = None
     hangs: bool = False
 
-    async def search(self, query: Query) -> Found:
+    async def search(self, query: Query) -> SearchResult:
         self.asked.append(query)
         if self.fails:
             raise self.fails
@@ -91,7 +91,7 @@ class Both:
             ),
         )
 
-    async def found(self, text: str, sources: Sequence[str], limit: int = 6, deadline: float = 5.0) -> Found:
+    async def found(self, text: str, sources: Sequence[str], limit: int = 6, deadline: float = 5.0) -> SearchResult:
         return await self.service.search(Query(text, limit, deadline=deadline, filters=Filters(tuple(sources))))
 
     async def answer(self, text: str, sources: Sequence[str], limit: int = 6, **filters: object) -> SearchAnswer:
@@ -245,7 +245,7 @@ async def test_reason_says_what_to_set_or_to_wait_for(both: Both) -> None:
     both.standing = Arm(ArmState.OK, "transcripts are not read: …")
     nothing = "nothing in the conversations matches (transcripts are not read: …)"
     assert (await both.answer("quetzal", TALKS)).reason == nothing
-    both.standing = NOTHING_TO_ASK
+    both.standing = NOT_INDEXED
     off = await both.answer("boiler", TALKS)
     assert (off.result.hits, off.is_complete) == ((), True)
     assert "set memory.qa.enabled" in (off.reason or "")
@@ -255,4 +255,4 @@ async def test_reason_says_what_to_set_or_to_wait_for(both: Both) -> None:
 async def test_agent_without_conversations_answers_from_notes(both: Both) -> None:
     found = await both.asking(ConversationArm()).search(Query("boiler", filters=Filters(BOTH)))
     assert [hit.chunk.path for hit in found.hits][:1] == ["bank/boiler.md"]
-    assert found.arms[CONVERSATIONS] == NOTHING_TO_ASK
+    assert found.arms[CONVERSATIONS] == NOT_INDEXED

@@ -162,8 +162,8 @@ def test_f129_what_libraries_say_is_bounded_too(folder: Path) -> None:
     own = own_log(folder)
     root = logging.getLogger()
     before = list(root.handlers)
-    log.take_in_libraries()
-    log.take_in_libraries()
+    log.route_library_logs()
+    log.route_library_logs()
     try:
         for number in range(5_000):
             logging.getLogger("asyncio").error("out of %d", number, exc_info=OSError(24, "Too many open files"))

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from memoryd.errors import StoreUnavailable
-from memoryd.moving.replacing import FOLDER, PLAN, Replacement, finish
+from memoryd.moving.replacing import FOLDER, PLAN, Replacement, complete_interrupted
 from tests.sweeps import whole_or
 
 KILLED = 9
@@ -69,11 +69,11 @@ def test_killed_at_any_step_all_are_old_or_the_next_run_has_all_new(tmp_path: Pa
         root = tmp_path / str(step)
         old = laid_out(root)
         was_killed = killed_at(root, step)
-        finished = finish(root / "state")
+        finished = complete_interrupted(root / "state")
         now = standing(root)
         assert now in (old, wanted(root, "new")), f"killed at step {step}"
         outcomes.add(f"{'finished' if finished else 'as it was'} {now == old}")
-        assert finish(root / "state") == []
+        assert complete_interrupted(root / "state") == []
         if not was_killed:
             break
     assert now == wanted(root, "new")
@@ -104,7 +104,7 @@ def test_place_that_cannot_be_made_is_found_before_anything_changes(tmp_path: Pa
             step()
         assert "nothing was changed" in told.value.hint
     assert standing(tmp_path) == {tmp_path / "a.md": b"a note"}
-    assert finish(tmp_path / "state") == []
+    assert complete_interrupted(tmp_path / "state") == []
 
 
 def test_file_that_would_be_a_folder_too_is_refused(tmp_path: Path) -> None:
@@ -129,9 +129,9 @@ def test_what_cannot_be_finished_waits_until_it_can(tmp_path: Path) -> None:
     (tmp_path / "notes").rmdir()
     (tmp_path / "notes").write_bytes(b"a file where the folder is to be")
     with pytest.raises(StoreUnavailable, match="the disk refuses") as told:
-        finish(tmp_path / "state")
+        complete_interrupted(tmp_path / "state")
     assert "the next start finishes it" in told.value.hint
     (tmp_path / "notes").unlink()
-    assert finish(tmp_path / "state") == ["restore of x"]
+    assert complete_interrupted(tmp_path / "state") == ["restore of x"]
     assert standing(tmp_path) == wanted(tmp_path, "new")
-    assert finish(tmp_path / "state") == []
+    assert complete_interrupted(tmp_path / "state") == []

@@ -9,7 +9,7 @@ import pytest
 from memoryd.domain.documents import RelativePath
 from memoryd.files.ignore import IgnoreFile, IgnoreTimings
 from memoryd.files.roots import workspace_roots
-from memoryd.files.scanner import Scan, ScanRoot, ScanRules, may_be_brought_up, rescan, scan
+from memoryd.files.scanner import Scan, ScanRoot, ScanRules, can_rescan, rescan, scan
 
 FILES = ("MEMORY.md", "memory/a.md", "memory/deep/b.md", "memory/deep/private.md", "bank/c.md", "../aside/d.md")
 
@@ -90,8 +90,8 @@ def test_whatever_may_change_more_than_a_file_needs_a_scan_of_all(notes: Path, h
 
 def test_links_and_globs_need_a_scan_of_all(notes: Path) -> None:
     roots, rules = rules_of(notes)
-    assert may_be_brought_up(scan(roots, rules), roots, rules)
-    assert not may_be_brought_up(scan(roots, rules), *rules_of(notes, follow_symlinks=True))
+    assert can_rescan(scan(roots, rules), roots, rules)
+    assert not can_rescan(scan(roots, rules), *rules_of(notes, follow_symlinks=True))
     globbed = workspace_roots(notes, ["../asi*"])
-    assert not may_be_brought_up(scan(globbed, rules), globbed, rules)
-    assert not may_be_brought_up(scan(roots, rules), roots[:-1], rules)
+    assert not can_rescan(scan(globbed, rules), globbed, rules)
+    assert not can_rescan(scan(roots, rules), roots[:-1], rules)

@@ -15,7 +15,7 @@ from memoryd.domain.documents import RelativePath
 from memoryd.domain.memories.kinds import Kind
 from memoryd.domain.memories.line import RetainedLine
 from memoryd.domain.memories.sections import memory_sections
-from memoryd.domain.text.lines import padded
+from memoryd.domain.text.lines import encode_padded
 from memoryd.errors import InvalidRequest
 from memoryd.files.scanner import ScanRules
 from memoryd.memory.journal import Journal
@@ -59,7 +59,7 @@ def workspace(tmp_path: Path) -> Path:
 
 
 def stated(workspace: Path) -> list[str]:
-    return [one.line.text for one in memory_sections(padded((workspace / LOG).read_text()), LOG).lines]
+    return [one.line.text for one in memory_sections(encode_padded((workspace / LOG).read_text()), LOG).lines]
 
 
 async def test_two_programs_lose_no_line_of_each_other(

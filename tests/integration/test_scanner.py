@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from memoryd.domain.documents import FileStat, RelativePath
-from memoryd.domain.syncplan import RACY_WINDOW_NS, Known
+from memoryd.domain.syncplan import RACY_WINDOW_NS, IndexedFile
 from memoryd.files.ignore import IGNORE_FILE, IgnoreFile, IgnoreTimings, RealPaths
 from memoryd.files.roots import base_of, unseen_files, workspace_roots
 from memoryd.files.scanner import RootReport, RootState, Scan, ScanRoot, ScanRules, scan
@@ -137,7 +137,7 @@ def test_listed_folders_are_those_to_watch(tmp_path: Path) -> None:
 @pytest.mark.parametrize("state", [RootState.MISSING, RootState.UNREADABLE])
 def test_whole_workspace_that_cannot_be_listed_proves_no_note_gone(tmp_path: Path, state: RootState) -> None:
     device = tmp_path.stat().st_dev
-    known = {RelativePath("note.md"): Known(FileStat(device, 1, 2, 3, 4), 5, b"")}
+    known = {RelativePath("note.md"): IndexedFile(FileStat(device, 1, 2, 3, 4), 5, b"")}
     seen = Scan(roots=[RootReport(ScanRoot(tmp_path), state, 0)], workspace_device=device)
     assert unseen_files(seen, known, ScanRules(tmp_path, is_ignored=lambda _: False)) == {"note.md"}
 

@@ -20,7 +20,7 @@ from memoryd.embed.calibration import UnrelatedTexts
 from memoryd.embed.current import ModelPhase
 from memoryd.embed.protocol import Embedder
 from memoryd.errors import StoreUnavailable
-from memoryd.files.excerpts import PresentFiles
+from memoryd.files.excerpts import FileChecker
 from memoryd.files.roots import workspace_roots
 from memoryd.files.scanner import ScanRules
 from memoryd.search.file_check import MAX_REFILLS, FileCheck, NotesSearch
@@ -266,7 +266,7 @@ async def test_what_is_gone_after_every_refill_is_no_evidence_either(stage: Stag
     for path in gone:
         path.unlink()
     rules = ScanRules(stage.workspace, is_ignored=lambda _path: False)
-    files = PresentFiles(rules=lambda: rules, roots=lambda: workspace_roots(stage.workspace, ()))
+    files = FileChecker(rules=lambda: rules, roots=lambda: workspace_roots(stage.workspace, ()))
 
     async def never(_paths: Set[RelativePath], _seconds: float) -> bool:
         return False

@@ -13,7 +13,7 @@ from memoryd.domain.sessions.conversation_parts import MARK, export_name
 from memoryd.sessions.transcripts import exports as session_exports
 from memoryd.sessions.transcripts.exports import ExportSettings, SessionExports
 from memoryd.sessions.transcripts.folders import AgentTranscripts, TranscriptFile, find_transcripts
-from memoryd.sessions.transcripts.reading import read_on
+from memoryd.sessions.transcripts.reading import read_next
 from tests.transcripts_written import DAY, EVENT, answered, append, asked
 
 
@@ -261,7 +261,7 @@ def test_transcript_that_is_replaced_while_it_is_exported_leaves_lines_of_one_al
     monkeypatch.setattr(session_exports, "STEP_BYTES", 300)
     exporting = Exporting(tmp_path)
     path = exporting.transcript("s1.jsonl", *(asked(f"Old {number}?") for number in range(20)))
-    real, steps = read_on, []
+    real, steps = read_next, []
 
     def replacing(*arguments: Any, **named: Any) -> Any:
         steps.append(arguments)
@@ -269,7 +269,7 @@ def test_transcript_that_is_replaced_while_it_is_exported_leaves_lines_of_one_al
             path.write_bytes(b"".join(asked(f"New {number}?") for number in range(10)))
         return real(*arguments, **named)
 
-    monkeypatch.setattr(session_exports, "read_on", replacing)
+    monkeypatch.setattr(session_exports, "read_next", replacing)
     text = exporting.after()["s1.session.md"]
     assert len(steps) > 3
     assert text.splitlines()[1:-1] == [f"User: New {number}?" for number in range(10)]

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from memoryd.domain.sessions.transcripts.reading import START, ReadOn, Tail, TranscriptState
-from memoryd.sessions.transcripts.reading import read_on
+from memoryd.domain.sessions.transcripts.reading import START, Tail, TailRead, TranscriptState
+from memoryd.sessions.transcripts.reading import read_next
 from tests.sweeps import swept, whole_or
 
 KEPT = {TranscriptState.GROWN, TranscriptState.UNCHANGED, TranscriptState.UNREADABLE}
@@ -55,8 +55,8 @@ class Follower:
         self.tail: Tail = START
         self.rows: dict[int, str] = {}
 
-    def step(self) -> ReadOn:
-        step = read_on(self.path, self.tail, max_bytes=self.max_bytes)
+    def step(self) -> TailRead:
+        step = read_next(self.path, self.tail, max_bytes=self.max_bytes)
         if step.state not in KEPT:
             self.rows.clear()
         self.rows |= {one.number: one.utterance.text for one in step.lines}

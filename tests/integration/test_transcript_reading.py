@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memoryd.domain.documents import FileStat
-from memoryd.domain.sessions.transcripts.reading import START, ReadOn, Tail, TranscriptState
+from memoryd.domain.sessions.transcripts.reading import START, Tail, TailRead, TranscriptState
 from memoryd.domain.sessions.transcripts.records import TranscriptFormat
 from memoryd.sessions.transcripts.folders import find_transcripts
-from memoryd.sessions.transcripts.reading import read_on
+from memoryd.sessions.transcripts.reading import read_next
 
 GROWN, UNCHANGED, REWRITTEN = TranscriptState.GROWN, TranscriptState.UNCHANGED, TranscriptState.REWRITTEN
 
@@ -28,7 +28,7 @@ def asked(text: str) -> bytes:
     return json.dumps({"type": "user", "message": {"role": "user", "content": text}}).encode() + b"\n"
 
 
-def spoken(step: ReadOn) -> list[tuple[int, str]]:
+def spoken(step: TailRead) -> list[tuple[int, str]]:
     return [(line.number, line.utterance.text) for line in step.lines]
 
 
@@ -44,113 +44,113 @@ def append(path: Path, data: bytes) -> None:
 
 def test_what_was_added_is_read_once(path: Path) -> None:
     path.write_bytes(told("one") + b'{"type":"custom"}\n')
-    first = read_on(path)
+    first = read_next(path)
     assert (first.state, spoken(first)) == (GROWN, [(1, "one")])
     assert (first.tail.lines, first.tail.offset) == (2, path.stat().st_size)
     append(path, told("three", "assistant"))
-    second = read_on(path, first.tail)
+    second = read_next(path, first.tail)
     assert (second.state, spoken(second)) == (GROWN, [(3, "three")])
-    assert read_on(path, second.tail) == ReadOn(UNCHANGED, second.tail)
+    assert read_next(path, second.tail) == TailRead(UNCHANGED, second.tail)
 
 
 def test_half_written_line_waits_for_its_end(path: Path) -> None:
     line = told("über allem")
     for cut in range(len(line)):
         path.write_bytes(told("one") + line[:cut])
-        first = read_on(path)
+        first = read_next(path)
         assert spoken(first) == [(1, "one")]
         append(path, line[cut:])
-        assert spoken(read_on(path, first.tail)) == [(2, "über allem")]
+        assert spoken(read_next(path, first.tail)) == [(2, "über allem")]
 
 
 def test_rewritten_file_starts_over(path: Path) -> None:
     path.write_bytes(told("one") + told("two"))
-    tail = read_on(path).tail
+    tail = read_next(path).tail
     path.write_bytes(told("six") + told("two") + told("three"))
-    step = read_on(path, tail)
+    step = read_next(path, tail)
     assert (step.state, spoken(step)) == (REWRITTEN, [(1, "six"), (2, "two"), (3, "three")])
 
 
 def test_truncated_file_starts_over(path: Path) -> None:
     path.write_bytes(told("one") + told("two"))
-    tail = read_on(path).tail
+    tail = read_next(path).tail
     os.truncate(path, len(told("one")))
-    step = read_on(path, tail)
+    step = read_next(path, tail)
     assert (step.state, spoken(step)) == (REWRITTEN, [(1, "one")])
     os.truncate(path, 0)
-    empty = read_on(path, step.tail)
+    empty = read_next(path, step.tail)
     assert (empty.state, empty.lines, empty.tail.offset) == (REWRITTEN, (), 0)
 
 
 def test_copy_in_the_place_of_a_file_is_read_on(path: Path) -> None:
     """A restored backup, or a program that writes its file anew with the same lines first."""
     path.write_bytes(told("one") + told("two"))
-    tail = read_on(path).tail
+    tail = read_next(path).tail
     copy = path.with_name("copy")
     copy.write_bytes(told("one") + told("two") + told("three"))
     copy.replace(path)
-    step = read_on(path, tail)
+    step = read_next(path, tail)
     assert (step.state, spoken(step)) == (GROWN, [(3, "three")])
     copy.write_bytes(told("one") + told("TWO") + told("three"))
     copy.replace(path)
-    assert read_on(path, step.tail).state is REWRITTEN
+    assert read_next(path, step.tail).state is REWRITTEN
 
 
 def test_tail_holds_under_a_new_name_and_not_for_another_file_under_the_old(path: Path) -> None:
     path.write_bytes(told("one"))
-    tail = read_on(path).tail
+    tail = read_next(path).tail
     name = "s.jsonl.reset.2026-01-01T00-00-00.000Z"
     path.rename(path.with_name(name))
     path.write_bytes(told("anew"))
     assert list(find_transcripts(path.parent).files) == ["s.jsonl", name]
-    assert read_on(path.with_name(name), tail).state is UNCHANGED
-    step = read_on(path, tail)
+    assert read_next(path.with_name(name), tail).state is UNCHANGED
+    step = read_next(path, tail)
     assert (step.state, spoken(step)) == (REWRITTEN, [(1, "anew")])
 
 
 def test_gone_file_and_gone_folder_are_told_apart(tmp_path: Path) -> None:
-    assert read_on(tmp_path / "s.jsonl").state is TranscriptState.MISSING
-    step = read_on(tmp_path / "unmounted" / "s.jsonl", Tail(FileStat(1, 2, 3, 4, 5), 3))
+    assert read_next(tmp_path / "s.jsonl").state is TranscriptState.MISSING
+    step = read_next(tmp_path / "unmounted" / "s.jsonl", Tail(FileStat(1, 2, 3, 4, 5), 3))
     assert (step.state, step.tail.offset) == (TranscriptState.UNREADABLE, 3)
 
 
 def test_unknown_format_is_reported_and_not_guessed(path: Path) -> None:
     path.write_bytes(b'{"role":"user","content":"hello"}\n')
-    assert (read_on(path).state, read_on(path).lines) == (TranscriptState.UNKNOWN, ())
+    assert (read_next(path).state, read_next(path).lines) == (TranscriptState.UNKNOWN, ())
     path.write_bytes(b'{"role":"user"')
-    assert (read_on(path).state, read_on(path).tail.offset) == (UNCHANGED, 0)
+    assert (read_next(path).state, read_next(path).tail.offset) == (UNCHANGED, 0)
     path.write_bytes(asked("hello"))
-    assert read_on(path).tail.format is TranscriptFormat.CLAUDE_CODE
-    assert read_on(path, format=TranscriptFormat.CLAUDE_CODE).state is GROWN
-    misfit = read_on(path, START, format=TranscriptFormat.OPENCLAW)
+    assert read_next(path).tail.format is TranscriptFormat.CLAUDE_CODE
+    assert read_next(path, format=TranscriptFormat.CLAUDE_CODE).state is GROWN
+    misfit = read_next(path, START, format=TranscriptFormat.OPENCLAW)
     assert (misfit.state, misfit.lines, misfit.tail.lines) == (TranscriptState.OTHER_FORMAT, (), 0)
     assert "claude-code" in misfit.problem
 
 
 def test_line_that_is_too_long_is_counted_and_passed_over(path: Path) -> None:
     path.write_bytes(told("one") + told("x" * 5000) + told("three"))
-    step = read_on(path, max_line_bytes=1000)
+    step = read_next(path, max_line_bytes=1000)
     assert (spoken(step), step.counts) == ([(1, "one"), (3, "three")], {"spoken": 2, "too long": 1, "cut": 0})
     path.write_bytes(told("one") + told("x" * 5000)[:-1])
-    step = read_on(path, max_line_bytes=1000)
+    step = read_next(path, max_line_bytes=1000)
     assert spoken(step) == [(1, "one")]
     append(path, b"\n" + told("three"))
-    step = read_on(path, step.tail, max_line_bytes=1000)
+    step = read_next(path, step.tail, max_line_bytes=1000)
     assert (step.state, spoken(step), step.tail.lines) == (GROWN, [(3, "three")], 3)
 
 
 def test_file_of_one_endless_line_is_given_up(path: Path) -> None:
     """A file that is nearly all hole, as a crash leaves it, costs a bounded time at each look."""
     path.write_bytes(told("one"))
-    tail = read_on(path).tail
+    tail = read_next(path).tail
     os.truncate(path, 1 << 33)
-    step = read_on(path, tail)
+    step = read_next(path, tail)
     assert (step.state, step.tail) == (TranscriptState.UNREADABLE, tail)
     assert "more than 256 MiB" in step.problem
-    assert spoken(read_on(path)) == [(1, "one")]
+    assert spoken(read_next(path)) == [(1, "one")]
     path.write_bytes(b"")
     os.truncate(path, 1 << 33)
-    assert read_on(path).state is TranscriptState.UNREADABLE
+    assert read_next(path).state is TranscriptState.UNREADABLE
 
 
 def test_damaged_lines_cost_only_themselves(path: Path) -> None:
@@ -166,34 +166,34 @@ def test_damaged_lines_cost_only_themselves(path: Path) -> None:
         + b"\n\xff\xfe\n"
         + told("last")
     )
-    step = read_on(path)
+    step = read_next(path)
     assert spoken(step) == [(1, "first"), (3, "behind zeros"), (5, "caf\ufffd"), (8, "last")]
     assert step.counts == {"spoken": 4, "no message": 1, "unreadable": 3, "cut": 0}
 
 
 def test_more_was_said_than_is_kept_of_one_utterance(path: Path) -> None:
     path.write_bytes(told("word " * 200_000))
-    step = read_on(path)
+    step = read_next(path)
     assert (step.counts["cut"], len(step.lines[0].utterance.text) <= 1 << 18) == (1, True)
 
 
 def test_transcript_of_a_timer_says_nothing_from_where_it_is_told(path: Path) -> None:
     path.write_bytes(told("one"))
-    tail = read_on(path).tail
+    tail = read_next(path).tail
     append(path, b'{"type":"custom","data":{"sessionKey":"agent:main:cron:4:run:2"}}\n' + told("two"))
-    step = read_on(path, tail)
+    step = read_next(path, tail)
     assert (step.lines, step.counts["dropped"], step.tail.is_generated) == ((), 1, True)
     append(path, told("three"))
-    assert read_on(path, step.tail).lines == ()
+    assert read_next(path, step.tail).lines == ()
 
 
 def test_steps_are_bounded_and_lead_to_the_same(path: Path) -> None:
     path.write_bytes(b"".join(told(f"number {number}") for number in range(1000)))
-    whole = read_on(path)
+    whole = read_next(path)
     assert not whole.is_more
     tail, lines, steps = START, [], 0
     while True:
-        step = read_on(path, tail, max_bytes=5000)
+        step = read_next(path, tail, max_bytes=5000)
         assert step.tail.offset - tail.offset < 5000 + 100
         lines += spoken(step)
         tail, steps = step.tail, steps + 1
@@ -207,29 +207,29 @@ def test_edit_within_what_was_read_is_seen_at_once(path: Path) -> None:
     """Whether the time of change goes forward, stays, or goes back."""
     for later in (10**9, 0, -(10**12)):
         path.write_bytes(told("x" * 5000) + told("tea") + told("y" * 5000))
-        tail = read_on(path).tail
+        tail = read_next(path).tail
         content = path.read_bytes()
         path.write_bytes(content.replace(b"tea", b"TEA"))
         os.utime(path, ns=(0, tail.stat.mtime_ns + later))
-        step = read_on(path, tail)
+        step = read_next(path, tail)
         assert (step.state, len(step.lines), step.lines[1].utterance.text) == (REWRITTEN, 3, "TEA")
 
 
 def test_time_of_change_alone_changes_nothing(path: Path) -> None:
     path.write_bytes(told("one"))
-    tail = read_on(path).tail
+    tail = read_next(path).tail
     os.utime(path, (1, 1))
-    step = read_on(path, tail)
+    step = read_next(path, tail)
     assert (step.state, step.lines, step.tail.offset) == (UNCHANGED, (), tail.offset)
 
 
 def test_other_content_with_the_same_inode_is_not_the_same_transcript(path: Path) -> None:
     """File systems give numbers again; and a program may write over a file through its name."""
     path.write_bytes(told("one") + told("two"))
-    tail = read_on(path).tail
+    tail = read_next(path).tail
     path.write_bytes(told("six") + told("ten") + told("more"))
     assert path.stat().st_ino == tail.stat.inode
-    assert spoken(read_on(path, tail)) == [(1, "six"), (2, "ten"), (3, "more")]
+    assert spoken(read_next(path, tail)) == [(1, "six"), (2, "ten"), (3, "more")]
 
 
 def test_what_is_no_regular_file_neither_blocks_nor_is_followed(tmp_path: Path) -> None:
@@ -250,7 +250,7 @@ def test_what_is_no_regular_file_neither_blocks_nor_is_followed(tmp_path: Path) 
         "pipe.jsonl": "not a regular file",
     }
     for name in ("link.jsonl", "broken.jsonl", "pipe.jsonl", "folder.jsonl"):
-        step = read_on(tmp_path / name)
+        step = read_next(tmp_path / name)
         assert (step.state, step.lines, bool(step.problem)) == (TranscriptState.UNREADABLE, (), True)
 
 
@@ -301,9 +301,9 @@ def test_any_split_of_what_is_written_gives_the_same(written: list[bytes], cuts:
             at = cut
             is_more = True
             while is_more:
-                step = read_on(path, tail, max_bytes=max_bytes)
+                step = read_next(path, tail, max_bytes=max_bytes)
                 assert step.state in (GROWN, UNCHANGED)
                 lines += spoken(step)
                 tail, is_more = step.tail, step.is_more
-        whole = read_on(path)
+        whole = read_next(path)
         assert (lines, tail) == (spoken(whole), whole.tail)

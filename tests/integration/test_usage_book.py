@@ -13,7 +13,7 @@ import pytest
 
 from memoryd.domain.memories.book import Book, Memory, changed_book
 from memoryd.domain.memories.kinds import MemoryId
-from memoryd.domain.memories.tiers import Judged, Tier, TierSettings, Usage
+from memoryd.domain.memories.tiers import Tier, TierBasis, TierSettings, Usage
 from memoryd.errors import StoreError
 from memoryd.memory.usage import (
     POLL_SECONDS,
@@ -244,7 +244,7 @@ async def test_without_strength_all_are_alike(ledger: Ledger) -> None:
 
 def junk(count: int, *, is_pinned: bool = False) -> Usage:
     """Usage that an earlier version kept, which counted whatever was told."""
-    return Usage(count, NOON - DAY, Tier.CORE, Judged(NOON - DAY, 0.6, is_pinned), is_earned=False)
+    return Usage(count, NOON - DAY, Tier.CORE, TierBasis(NOON - DAY, 0.6, is_pinned), is_earned=False)
 
 
 async def with_junk(ledger: Ledger) -> Room:

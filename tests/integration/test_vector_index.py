@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from memoryd.domain.ranking.fusion import Noise
-from memoryd.domain.ranking.vector_space import Strangers
-from memoryd.domain.vector import Matrix, Vector, packed, unpacked
+from memoryd.domain.ranking.vector_space import UnrelatedVectors
+from memoryd.domain.vector import Matrix, Vector, pack_vector, unpack_vector
 from memoryd.errors import StoreUnavailable
 from memoryd.search.vectors import DistanceEngine, Nearest, VectorIds, VectorIndex, VectorRows
 from memoryd.store.index.database import Database
@@ -43,7 +43,7 @@ def number_of(key: bytes) -> int:
     return int.from_bytes(key[8:], "big")
 
 
-OF_BOTH = tuple(Strangers(code, units(seed, 24), units(seed, 24)) for code, seed in (("en", 60), ("zh", 61)))
+OF_BOTH = tuple(UnrelatedVectors(code, units(seed, 24), units(seed, 24)) for code, seed in (("en", 60), ("zh", 61)))
 """What is known of a model for two languages."""
 
 
@@ -53,14 +53,14 @@ class Shelf:
     def __init__(self, database: Database, space: int) -> None:
         self.database = database
         self.vectors = np.empty((0, SIZE), np.float32)
-        self.strangers: tuple[Strangers, ...] = ()
+        self.strangers: tuple[UnrelatedVectors, ...] = ()
         self._space = space
 
     async def put(self, count: int, topics: Matrix | None = None, *, language: str = "en") -> None:
         first = len(self.vectors)
         added = units(first, count) + (0 if topics is None else topics)
         # as the index gives it back
-        added = unpacked([packed(row / np.linalg.norm(row)) for row in added], SIZE)
+        added = unpack_vector([pack_vector(row / np.linalg.norm(row)) for row in added], SIZE)
         pairs = list(zip(keys(first, count), added, [language] * count, strict=True))
         await self.database.write(lambda db: put_vectors(db, self._space, pairs, 1.0))
         self.vectors = np.concatenate([self.vectors, added])
@@ -82,7 +82,7 @@ class Shelf:
         allowed: VectorIds | None = None,
         *,
         language: str = "",
-        strangers: Strangers | None = None,
+        strangers: UnrelatedVectors | None = None,
     ) -> tuple[Nearest, Noise]:
         """Return the `limit` nearest and the noise of the question."""
         compared = await index.compare(query, language=language, strangers=strangers)
@@ -182,7 +182,7 @@ async def test_a_limit_beyond_the_machine_is_no_reason_for_signs(shelf: Shelf) -
 
 async def test_noise_is_the_same_by_vectors_and_by_signs(shelf: Shelf) -> None:
     await shelf.put(5_000)
-    query, strangers = units(7, 1)[0], Strangers("en", units(8, 50), units(9, 50))
+    query, strangers = units(7, 1)[0], UnrelatedVectors("en", units(8, 50), units(9, 50))
     (_, whole), (_, by_signs) = [
         await shelf.ask(shelf.index(limit), query, 20, strangers=strangers) for limit in (PLENTY * 30, 0)
     ]

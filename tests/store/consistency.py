@@ -12,8 +12,8 @@ from memoryd.domain.memories.entity_edits import is_entity_page
 from memoryd.domain.memories.entries import ChunkEntry, PassageEntry, content_hash
 from memoryd.domain.memories.line import RetainedLine, parse_line
 from memoryd.domain.memories.sections import PAGES, holds_memories
-from memoryd.domain.syncplan import Known
-from memoryd.domain.vector import unpacked
+from memoryd.domain.syncplan import IndexedFile
+from memoryd.domain.vector import unpack_vector
 from memoryd.store.index.documents import FileContent, FileRow, put_files
 from memoryd.store.index.schema import prepare_index
 
@@ -103,7 +103,7 @@ def _check_vectors(db: apsw.Connection) -> None:
     for dimensions, blob in db.execute(
         "SELECT s.dimensions, v.vector FROM vectors v JOIN spaces s ON s.id = v.space_id"
     ):
-        (vector,) = unpacked([blob], dimensions)
+        (vector,) = unpack_vector([blob], dimensions)
         assert math.isclose(float(np.linalg.norm(vector)), 1, abs_tol=1e-3)
 
 
@@ -122,7 +122,7 @@ def _words(db: apsw.Connection) -> Dump:
 
 
 def _row(path: str, sha256: bytes, lines: int, chunker: str) -> FileRow:
-    return FileRow(path, Source.MEMORY, Known(FileStat(0, 0, 0, 0, 0), 0, sha256), lines, chunker)  # type: ignore[arg-type]  # as it stands in the file
+    return FileRow(path, Source.MEMORY, IndexedFile(FileStat(0, 0, 0, 0, 0), 0, sha256), lines, chunker)  # type: ignore[arg-type]  # as it stands in the file
 
 
 def _entries(db: apsw.Connection, file_id: int) -> list[ChunkEntry]:

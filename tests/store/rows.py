@@ -10,8 +10,8 @@ from memoryd.domain.documents import FileStat, RelativePath, Source
 from memoryd.domain.memories.entity_edits import entity_page_of
 from memoryd.domain.memories.entries import ChunkSettings, chunk_entries
 from memoryd.domain.ranking.questions import Question
-from memoryd.domain.syncplan import Known
-from memoryd.domain.text.lines import padded
+from memoryd.domain.syncplan import IndexedFile
+from memoryd.domain.text.lines import encode_padded
 from memoryd.domain.text.words import query_terms
 from memoryd.store.index.database import Database
 from memoryd.store.index.documents import FileContent, FileRow, Indexed, put_files
@@ -28,12 +28,14 @@ def stat_of(text: str, inode: int = 1) -> FileStat:
 def row_of(path: str, text: str) -> FileRow:
     lines = text.count("\n") + (text != "" and not text.endswith("\n"))
     digest = sha256(text.encode()).digest()
-    return FileRow(RelativePath(path), Source.MEMORY, Known(stat_of(text), 10**18, digest), lines, SETTINGS.fingerprint)
+    return FileRow(
+        RelativePath(path), Source.MEMORY, IndexedFile(stat_of(text), 10**18, digest), lines, SETTINGS.fingerprint
+    )
 
 
 def content(path: str, text: str, *, is_afresh: bool = False) -> FileContent:
     name = RelativePath(path)
-    chunks, page = chunk_entries(text, SETTINGS, name), entity_page_of(padded(text), name)
+    chunks, page = chunk_entries(text, SETTINGS, name), entity_page_of(encode_padded(text), name)
     return FileContent(row_of(path, text), chunks, is_afresh, page)
 
 

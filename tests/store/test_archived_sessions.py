@@ -9,7 +9,7 @@ from memoryd.domain.documents import SessionId
 from memoryd.domain.sessions.documents import SessionStub
 from memoryd.domain.sessions.making_turns import RawTurn
 from memoryd.domain.sessions.sequences import Chosen
-from memoryd.domain.sessions.turns import without_text
+from memoryd.domain.sessions.turns import search_only
 from memoryd.errors import NotFound
 from memoryd.search.ranking import commonness
 from memoryd.sessions.qa_store import QaStore
@@ -175,7 +175,7 @@ def test_another_process_moves_sessions(archived: QaStore, tmp_path: Path) -> No
 
 def test_no_text_of_the_archive_is_held(archived: QaStore) -> None:
     (session,) = [archived.sessions.read(SessionId("boiler"), agent="main")]
-    bare = without_text(session)
+    bare = search_only(session)
     assert [(turn.question, turn.answer) for turn in bare.turns] == [("", None)] * 2
     assert [turn.tokens for turn in bare.turns] == [turn.tokens for turn in session.turns]
     held = [one.entry for one in archived.sessions.known.archived().values()]

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from memoryd.domain.documents import RelativePath, transcript_path, turns_path
-from memoryd.domain.sessions.conversation_parts import ConversationLine, ConversationPart, grown
+from memoryd.domain.sessions.conversation_parts import ConversationLine, ConversationPart, appended_parts
 from memoryd.sessions.conversation_source import cut
 from memoryd.store.index.conversations import ConversationExtent, ConversationRow, KnownConversation
 from memoryd.store.index.database import Database
@@ -32,7 +32,7 @@ async def put(
     stamp: str = "s",
     is_afresh: bool = False,
 ) -> ConversationPart | None:
-    parts = grown(before, lines)
+    parts = appended_parts(before, lines)
     last = parts[-1] if parts else before
     row = ConversationRow(path, stamp, f"tail of {stamp}", CHUNKER, last)
     await database.conversations.put(row, cut(path, parts, SETTINGS), is_afresh=is_afresh)

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from memoryd.domain.documents import FileStat, RelativePath
 from memoryd.domain.memories.entries import ChunkEntry, PassageEntry
 from memoryd.domain.ranking.filters import Filters
-from memoryd.domain.syncplan import Known
+from memoryd.domain.syncplan import IndexedFile
 from memoryd.store.index import passages, stems
 from memoryd.store.index.database import Database
 from memoryd.store.index.documents import Rename, passages_of_hashes, put_files, remove_files, rename_file
@@ -77,7 +77,7 @@ def test_any_series_of_edits_gives_what_a_rebuild_gives(edits: list[tuple[str, s
         elif path in disk and detail != path:
             disk[str(detail)] = disk.pop(path)
             new = RelativePath(str(detail))
-            rename_file(db, Rename(RelativePath(path), new, Known(stat_of(disk[new]), 10**18)))
+            rename_file(db, Rename(RelativePath(path), new, IndexedFile(stat_of(disk[new]), 10**18)))
     rebuilt = new_index()
     for path, text in disk.items():
         put(rebuilt, path, text)
@@ -140,7 +140,7 @@ class TestDocuments:
         await put_note(database, old, note("rent"))
         chunks = await chunks_in(database)
         passages = await rows_of(database, "SELECT id FROM passages ORDER BY id")
-        await database.documents.rename([Rename(old, new, Known(stat_of("", 9), 5))])
+        await database.documents.rename([Rename(old, new, IndexedFile(stat_of("", 9), 5))])
         assert (await chunks_in(database)).keys() == chunks.keys()
         assert await rows_of(database, "SELECT id FROM passages ORDER BY id") == passages
         assert await notes_with(database, "electrician") == {new}
@@ -153,7 +153,7 @@ class TestDocuments:
     async def test_rename_over_an_indexed_note_replaces_it_whole(self, database: Database) -> None:
         await put_note(database, A, note("rent"))
         await put_note(database, B, note("boiler"))
-        await database.documents.rename([Rename(A, B, Known(stat_of(""), 5))])
+        await database.documents.rename([Rename(A, B, IndexedFile(stat_of(""), 5))])
         await database.write(check_consistency)
         assert await notes_with(database, "boiler") == set()
         assert await notes_with(database, "rent") == {B}
@@ -187,7 +187,7 @@ class TestDocuments:
     async def test_touch_notes_the_stat_alone(self, database: Database) -> None:
         await put_note(database, A, note("rent"))
         before = await database.read(dump)
-        await database.documents.touch(A, Known(stat_of("", 77), 123))
+        await database.documents.touch(A, IndexedFile(stat_of("", 77), 123))
         held = (await database.documents.known(SETTINGS.fingerprint))[A]
         assert (held.stat.inode, held.read_at_ns) == (77, 123)
         assert await database.read(dump) == before
@@ -207,7 +207,7 @@ class TestDocuments:
     ) -> None:
         """Inodes of some file systems use all 64 bits, and a time stamp may lie in the year 2446."""
         await put_note(database, A, "text\n")
-        await database.documents.touch(A, Known(written, 123))
+        await database.documents.touch(A, IndexedFile(written, 123))
         assert (await database.documents.known(SETTINGS.fingerprint))[A].stat == read
 
     @pytest.mark.parametrize("name", ["a'b.md", 'a"b.md', "a\nb.md", "日记 – 1.md", "😀.md", "a\u202eb.md"])

@@ -16,7 +16,7 @@ from memoryd.domain.documents import SessionId
 from memoryd.domain.sessions.documents import AnswerRetention
 from memoryd.domain.sessions.making_turns import RawTurn
 from memoryd.errors import Denied, NotFound, StoreUnavailable
-from memoryd.files.writing import draft_beside
+from memoryd.files.writing import open_draft
 from memoryd.sessions.qa_store import QaStore
 from memoryd.sessions.workspace_sessions import disk_usage
 from tests.sweeps import swept
@@ -58,7 +58,7 @@ def holding(root: Path, word: str = CANARY) -> list[str]:
 
 
 def left_draft(folder: Path, data: bytes) -> None:
-    with draft_beside(folder / "x") as (draft, _):
+    with open_draft(folder / "x") as (draft, _):
         name = draft
     name.write_bytes(data)
 

@@ -9,7 +9,7 @@ from memoryd.domain.documents import RelativePath
 from memoryd.domain.memories.book import EntityPage
 from memoryd.domain.memories.line import RetainedLine, parse_line
 from memoryd.domain.ranking.questions import Question
-from memoryd.domain.syncplan import Known
+from memoryd.domain.syncplan import IndexedFile
 from memoryd.store.index import words
 from memoryd.store.index.database import Database
 from memoryd.store.index.documents import MemoryCounts, MemoryLine, Rename, passages_of_hashes, purge_files
@@ -98,7 +98,7 @@ async def test_memories_go_with_their_file(database: Database) -> None:
 async def test_a_renamed_log_keeps_its_rows(database: Database) -> None:
     await put_note(database, LOG, log(GRAZ, TEA))
     before = (await lines_of(database))[LOG]
-    await database.documents.rename([Rename(LOG, OTHER, Known(stat_of("x"), 1))])
+    await database.documents.rename([Rename(LOG, OTHER, IndexedFile(stat_of("x"), 1))])
     assert await lines_of(database) == {OTHER: before}
     await count(database)
 

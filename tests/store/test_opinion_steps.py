@@ -10,7 +10,7 @@ import pytest
 
 from memoryd.domain.memories.changes.diffs import Forgotten
 from memoryd.domain.memories.kinds import MemoryId
-from memoryd.domain.memories.reflect.opinions import Label, LabelledEvidence, Step, replayed, run_of
+from memoryd.domain.memories.reflect.opinions import Label, LabelledEvidence, Step, replay_steps, run_steps
 from memoryd.errors import StoreError
 from memoryd.store.ledger.forgotten import ForgottenRows
 from memoryd.store.ledger.ledger import Ledger
@@ -23,7 +23,7 @@ def steps_of(opinion: MemoryId, *said: tuple[str, Label, int], base: float = 0.7
     evidence = [
         LabelledEvidence(opinion, MemoryId(name), label, "supports", date(2026, 1, day)) for name, label, day in said
     ]
-    return list(run_of(evidence, run, base, base, set()))
+    return list(run_steps(evidence, run, base, base, set()))
 
 
 async def forget(ledger: Ledger, workspace: str) -> int:
@@ -76,7 +76,7 @@ async def test_forgotten_evidence_leaves_the_opinion_as_if_it_had_never_been(led
     assert await forget(ledger, "/ws") == 2
     left = await rows.all()
     assert list(left) == steps_of(TEA, said[0], said[2])
-    assert replayed(0.7, left) == tuple(left)
+    assert replay_steps(0.7, left) == tuple(left)
     assert len(await OpinionSteps(ledger, "/other").all()) == 3
     await forget(ledger, "/other")
     for part in ledger.path.parent.iterdir():

@@ -12,7 +12,7 @@ import pytest
 from bench.retrieval.sets import QuestionSet
 from memoryd.domain.ranking.filters import Filters
 from memoryd.domain.ranking.questions import Question, parse_question
-from memoryd.domain.text.words import MARK, STEMMERS, marked, stems_asked, stems_of
+from memoryd.domain.text.words import MARK, STEMMERS, mark_unstemmed, query_stems, stems_of
 from memoryd.store.index.schema import ENGLISH_VERSION, INDEX_VERSION, prepare_index
 from memoryd.store.index.stems import Holders, each_with_stems, with_stems
 from memoryd.store.index.vectors import put_vectors
@@ -141,7 +141,7 @@ def test_question_looks_for_stems_of_its_language_or_of_all_where_it_is_unknown(
 
 def test_stem_that_many_notes_hold_is_not_looked_for() -> None:
     assert stems_of("notes", "es") == ["not"]
-    assert stems_asked("notes", ["es"]) == []
+    assert query_stems("notes", ["es"]) == []
 
 
 @pytest.mark.parametrize(
@@ -194,7 +194,7 @@ def test_short_words_with_one_stem_are_apart(words: str) -> None:
     stem, _, rest = words.partition(": ")
     groups = [group.split() for group in rest.split("; ")]
     tokens = {_token(word) for group in groups for word in group}
-    marked_tokens = [{_token(marked(word)) for word in group} for group in groups]
+    marked_tokens = [{_token(mark_unstemmed(word)) for word in group} for group in groups]
     assert tokens == {stem}
     assert [len(group) for group in marked_tokens] == [1] * len(groups)
     assert len(set().union(*marked_tokens)) == len(groups) > 1

@@ -10,7 +10,7 @@ import apsw
 import pytest
 from msgspec.structs import replace
 
-from memoryd.agents.turns.told import ToldTurns
+from memoryd.agents.turns.shown import ToldTurns
 from memoryd.domain.memories.changes.diffs import Forgotten
 from memoryd.domain.memories.kinds import MemoryId, short_id
 from memoryd.domain.memories.uses import Judgement
@@ -18,7 +18,7 @@ from memoryd.domain.ranking.calibration import Verdict
 from memoryd.store.ledger import turns
 from memoryd.store.ledger.forgotten import ForgottenRows
 from memoryd.store.ledger.ledger import Ledger
-from memoryd.store.ledger.turns import ToldPart, ToldRows, ToldTurn
+from memoryd.store.ledger.turns import ShownRows, ToldPart, ToldTurn
 
 TEA = MemoryId("1a2b3c4d5e6f7081")
 CORE = ToldPart(name="MEMORY.md", tokens=40, is_told=True, is_stable=True)
@@ -49,7 +49,7 @@ async def ledger(tmp_path: Path, executor: ThreadPoolExecutor) -> AsyncIterator[
 
 
 async def test_stable_block_is_kept_with_the_turn_in_which_it_was_new(ledger: Ledger) -> None:
-    rows = ToldRows(ledger, "/ws")
+    rows = ShownRows(ledger, "/ws")
     assert await rows.some("main", 10) == []
     assert not ledger.path.exists(), "a look makes no file"
     await rows.put([turn(1), turn(2), turn(3, etag="e2"), turn(1, session="s2")])
@@ -63,14 +63,14 @@ async def test_stable_block_is_kept_with_the_turn_in_which_it_was_new(ledger: Le
     ]
     assert [CORE in one.parts for one in found] == [False, True, False, True]
     assert all({DRINK, CUT} <= set(one.parts) for one in found)
-    assert await rows.some("other", 10) == await ToldRows(ledger, "/other").some("main", 10) == []
+    assert await rows.some("other", 10) == await ShownRows(ledger, "/other").some("main", 10) == []
 
 
 async def test_turns_are_paged_and_the_oldest_go_but_for_the_judged(
     ledger: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(turns, "TURNS_MAX", 3)
-    rows = ToldRows(ledger, "/ws")
+    rows = ShownRows(ledger, "/ws")
     await rows.put([turn(1), turn(2)])
     second, first = await rows.some("main", 10)
     assert await rows.some("main", 10, before=second.number) == [first]
@@ -89,7 +89,7 @@ async def test_turn_that_holds_the_stable_block_stays_as_long_as_one_that_has_it
     ledger: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(turns, "TURNS_MAX", 3)
-    rows = ToldRows(ledger, "/ws")
+    rows = ShownRows(ledger, "/ws")
     for seq in range(1, 8):
         await rows.put([turn(seq)])
     kept = await rows.some("main", 10)
@@ -101,7 +101,7 @@ async def test_turn_that_holds_the_stable_block_stays_as_long_as_one_that_has_it
 
 async def test_pages_that_are_there_no_more_are_named_no_more(ledger: Ledger) -> None:
     names = [f"bank/entities/{name}" for name in ("Wen.md", "wen.md#L1-L3", "old-name.md", "bram.md", "bram.md#L4")]
-    rows = ToldRows(ledger, "/ws")
+    rows = ShownRows(ledger, "/ws")
     parts = tuple(ToldPart(name=name, tokens=1, is_told=True) for name in [*names, "bank/world.md"])
     await rows.put([replace(turn(1), parts=parts)])
     await ForgottenRows(ledger, "/ws").drop_pages({"bank/entities/bram.md"})
@@ -111,7 +111,7 @@ async def test_pages_that_are_there_no_more_are_named_no_more(ledger: Ledger) ->
 
 
 async def test_conversation_that_is_forgotten_is_named_in_no_other(ledger: Ledger) -> None:
-    rows = ToldRows(ledger, "/ws")
+    rows = ShownRows(ledger, "/ws")
     names = ("session:ann", "session:ann#Q1-Q2", "session:anna#Q1", "sessions/main/ann.jsonl#L3")
     await rows.put([replace(turn(1), parts=tuple(ToldPart(name=name, tokens=1, is_told=True) for name in names))])
     await turns.drop_cited(ledger, "another", "session:ann")
@@ -123,7 +123,7 @@ async def test_conversation_that_is_forgotten_is_named_in_no_other(ledger: Ledge
 
 
 async def test_what_is_forgotten_is_named_no_more(ledger: Ledger) -> None:
-    rows = ToldRows(ledger, "/ws")
+    rows = ShownRows(ledger, "/ws")
     await rows.put([turn(1), turn(1, session="s2")])
     await ForgottenRows(ledger, "/ws").purge({TEA}, Forgotten(lambda _text: False))
     assert [one.parts for one in await rows.some("main", 10)] == [(CORE, CUT)] * 2
@@ -135,7 +135,7 @@ async def test_what_is_forgotten_is_named_no_more(ledger: Ledger) -> None:
 
 
 async def test_who_asks_while_it_is_written_is_told_all(ledger: Ledger) -> None:
-    turns = ToldTurns(ToldRows(ledger, "/ws"))
+    turns = ToldTurns(ShownRows(ledger, "/ws"))
     writing = asyncio.ensure_future(turns.run(0.0))
     for seq in range(1, 30):
         turns.note(turn(seq), turns.mark)
@@ -145,7 +145,7 @@ async def test_who_asks_while_it_is_written_is_told_all(ledger: Ledger) -> None:
 
 
 async def test_turn_that_was_answered_before_something_was_forgotten_is_not_noted(ledger: Ledger) -> None:
-    turns = ToldTurns(ToldRows(ledger, "/ws"))
+    turns = ToldTurns(ShownRows(ledger, "/ws"))
     mark = turns.mark
     turns.note(turn(1), mark)
     turns.drop_texts()

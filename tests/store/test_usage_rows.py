@@ -9,7 +9,7 @@ import pytest
 
 from memoryd.domain.memories.changes.diffs import Forgotten
 from memoryd.domain.memories.kinds import MemoryId
-from memoryd.domain.memories.tiers import Judged, Tier, Usage
+from memoryd.domain.memories.tiers import Tier, TierBasis, Usage
 from memoryd.errors import Denied
 from memoryd.memory.touches import tier_changes
 from memoryd.store.connection import PAGE_BYTES
@@ -21,8 +21,8 @@ from memoryd.store.ledger.usage import UsageRows
 from memoryd.store.migrations import History, new_database
 
 TEA, COFFEE = MemoryId("tea"), MemoryId("coffee")
-USED = Usage(3, 0.1 + 0.2, Tier.PERIPHERAL, Judged(1.0 / 3, 0.6, False))
-PINNED = Usage(0, None, Tier.CORE, Judged(2.0, 0.5, True))
+USED = Usage(3, 0.1 + 0.2, Tier.PERIPHERAL, TierBasis(1.0 / 3, 0.6, False))
+PINNED = Usage(0, None, Tier.CORE, TierBasis(2.0, 0.5, True))
 
 
 @pytest.fixture
@@ -40,7 +40,7 @@ async def test_usage_comes_back_as_it_was(ledger: Ledger) -> None:
     assert not ledger.path.exists(), "nothing to keep makes no file"
     await rows.put({TEA: USED, COFFEE: PINNED})
     assert await rows.all() == {TEA: USED, COFFEE: PINNED}
-    later = Usage(4, 9.0, Tier.WORKING, Judged(9.0, 0.7, True))
+    later = Usage(4, 9.0, Tier.WORKING, TierBasis(9.0, 0.7, True))
     await rows.put({TEA: later, MemoryId("never judged"): Usage(1, 2.0)})
     assert await rows.all() == {TEA: later, COFFEE: PINNED}
     assert await UsageRows(ledger, "/other").all() == {}
@@ -110,7 +110,7 @@ async def test_use_from_before_uses_were_asked_for_says_so_until_it_is_put_again
     with ThreadPoolExecutor(1) as executor:
         ledger = Ledger(path, executor)
         rows = UsageRows(ledger, "/ws")
-        assert await rows.all() == {TEA: Usage(20, 9.0, Tier.CORE, Judged(9.0, 0.6, False), is_earned=False)}
+        assert await rows.all() == {TEA: Usage(20, 9.0, Tier.CORE, TierBasis(9.0, 0.6, False), is_earned=False)}
         await rows.put({TEA: USED})
         assert await rows.all() == {TEA: USED}
         await ledger.close()

@@ -8,7 +8,7 @@ import pytest
 
 from memoryd.domain.documents import transcript_path, turns_path
 from memoryd.errors import Denied, InvalidRequest, StoreUnavailable
-from memoryd.sessions.transcripts.reading import begins_alike, is_one
+from memoryd.sessions.transcripts.reading import begins_alike, is_same_conversation
 from memoryd.sessions.withheld import WithheldConversations
 from memoryd.store.ledger import conversations
 from memoryd.store.ledger.ledger import Ledger
@@ -108,10 +108,10 @@ async def test_fork_is_another_conversation(ledger: Ledger, transcript: Path, sh
     for one in (marks, await loaded(ledger)):
         assert one.forgotten_transcript_in(fork) is None
         assert one.forgotten_transcript_in(grown) is not None
-    assert not is_one(transcript, fork)
+    assert not is_same_conversation(transcript, fork)
     assert begins_alike(transcript, fork) is (shared >= 4096)
-    assert is_one(grown, transcript)
-    assert is_one(transcript, grown)
+    assert is_same_conversation(grown, transcript)
+    assert is_same_conversation(transcript, grown)
 
 
 async def test_what_is_only_marked_is_known_by_its_name_alone(ledger: Ledger, transcript: Path) -> None:

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from memoryd.domain.text.dates import dates_in
 from memoryd.domain.text.words import phrase_words, query_terms
-from memoryd.store.index.words import all_phrases, any_phrase, one_of
+from memoryd.store.index.words import all_phrases, any_phrase, term_expression
 from tests.unit.domain.text.test_words import any_of
 
 DAY, DAY_OF_ANY_YEAR, MONTH = dates_in("7 May 2023 or 4 May or May 2023")
@@ -34,7 +34,7 @@ QUESTIONS = st.lists(PIECES.flatmap(lambda piece: st.just(piece) | st.text(piece
     ],
 )
 def test_term_may_go_on_if_it_is_a_code_or_a_single_sign(term: str, expression: str) -> None:
-    assert one_of(term) == expression
+    assert term_expression(term) == expression
 
 
 def test_any_of_finds_terms_and_phrases_whose_last_word_may_go_on() -> None:
@@ -64,8 +64,8 @@ def test_words_that_say_nothing_without_their_date_are_left_to_it() -> None:
 
 
 def test_what_holds_a_date_holds_the_words_of_the_question_for_it() -> None:
-    assert one_of("may", [MONTH]) == f'("may" OR (("2023 05") OR {IN_MAY}))'
-    assert one_of("dentist", [MONTH]) == '"dentist"'
+    assert term_expression("may", [MONTH]) == f'("may" OR (("2023 05") OR {IN_MAY}))'
+    assert term_expression("dentist", [MONTH]) == '"dentist"'
 
 
 def test_phrases_are_joined_by_what_they_are_for() -> None:
@@ -81,6 +81,6 @@ def test_no_question_is_read_as_syntax(text: str) -> None:
     db.execute("CREATE VIRTUAL TABLE words USING fts5(body, heading, path)")
     terms, phrase, dates = query_terms(text), tuple(phrase_words(text)[:8]), dates_in(text)
     asked = [any_of(terms, [phrase], dates), all_phrases([phrase]), any_phrase([phrase])]
-    asked += [one_of(term, dates) for term in terms]
+    asked += [term_expression(term, dates) for term in terms]
     for expression in filter(None, asked):
         assert db.execute("SELECT count(*) FROM words WHERE words MATCH ?", (expression,)).get == 0

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from memoryd.domain.text.note_status import STATUS_EFFECTS
 from memoryd.domain.text.sanitizing import Flag
-from memoryd.domain.text.standing import STANDINGS
 from tests.daemon import RunningDaemon
 from tests.mcp_program import driven, text_of
 
@@ -68,9 +68,9 @@ def test_search_tells_it_and_puts_it_behind(daemon: RunningDaemon) -> None:
     assert places == sorted(places, reverse=True)
     score = {name_of(hit): hit["score"] for hit in hits}
     for hit in hits:
-        told = [STANDINGS[flag].because for flag in NOTES[name_of(hit)][1]]
+        told = [STATUS_EFFECTS[flag].because for flag in NOTES[name_of(hit)][1]]
         assert all(one in hit["explain"]["because"] for one in told)
-    assert score["deprecated"] == pytest.approx(score["stable"] * STANDINGS[Flag.DEPRECATED].weight, rel=0.1)
+    assert score["deprecated"] == pytest.approx(score["stable"] * STATUS_EFFECTS[Flag.DEPRECATED].weight, rel=0.1)
     text = shown(daemon, "search", "-k", "20", "litres of glycol for the boiler of the cabin")
     assert "(deprecated, stale)" in text
 
@@ -95,7 +95,7 @@ def test_recall_and_bundle_tell_it(daemon: RunningDaemon) -> None:
 def test_memory_of_a_page_that_holds_no_longer_is_told_so(daemon: RunningDaemon) -> None:
     item = daemon.client().recall("what wood is the mast of", explain=True)["results"][0]
     assert item["flags"] == ["deprecated"]
-    assert STANDINGS[Flag.DEPRECATED].because in item["explain"]["because"]
+    assert STATUS_EFFECTS[Flag.DEPRECATED].because in item["explain"]["because"]
     assert (
         "[deprecated] The mast is of larch"
         in daemon.client().recall("what wood is the mast of", format="bundle")["bundle"]

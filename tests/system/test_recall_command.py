@@ -39,7 +39,7 @@ def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningDaemon]:
 
 def test_a_reader_is_told_when_scores_do_not_give_the_order(daemon: RunningDaemon) -> None:
     by_version = daemon.memoryctl("recall", "door code of the mill 4172")
-    assert "the scores do not give this order" in by_version.stderr
+    assert "before better scores" in by_version.stderr
     assert "the scores" not in daemon.memoryctl("recall", "copper wire gauge", "-k", "1").stderr
 
 

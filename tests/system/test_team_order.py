@@ -4,7 +4,7 @@ import json
 import shutil
 from pathlib import Path
 
-from memoryd.domain.documents import home_path
+from memoryd.domain.documents import owner_path
 from tests.daemon import RunningDaemon, write_config
 
 SETS = Path(__file__).parents[1] / "data" / "retrieval"
@@ -36,7 +36,7 @@ def test_halves_are_ranked_as_the_whole(tmp_path: Path) -> None:
             client = daemon.client()
             client.sync()
             hits = [client.search(one, max_results=10)["results"] for one in questions]
-            found.append([[(home_path(hit["path"]), hit["startLine"]) for hit in each] for each in hits])
+            found.append([[(owner_path(hit["path"]), hit["startLine"]) for hit in each] for each in hits])
             assert any(hit.get("person") for each in hits for hit in each) is shares_half
     same = sum(one == other for one, other in zip(*found, strict=True))
     assert same >= 0.98 * len(questions), f"{same} of {len(questions)}"

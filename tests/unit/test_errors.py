@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from memoryd import errors
-from memoryd.errors import MemorydError, error_of
+from memoryd.errors import MemorydError, error_for_code
 from memoryd.wire import ErrorCode
 
 ROW = re.compile(
@@ -45,7 +45,7 @@ def parent_of(kind: type[MemorydError]) -> str:
 
 def test_every_code_becomes_an_exception_that_has_it() -> None:
     for code in ErrorCode:
-        error = error_of(code, "it cannot be", hint="do this")
+        error = error_for_code(code, "it cannot be", hint="do this")
         assert (error.code, str(error), error.hint) == (code, "it cannot be", "do this")
         assert 400 <= error.http_status < 600
 

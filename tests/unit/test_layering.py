@@ -258,7 +258,7 @@ def test_whether_a_note_is_private_is_asked_at_one_place() -> None:
 
 
 def _is_privacy_rule(name: str) -> bool:
-    return name.startswith("memoryd.domain.text.privacy") and not name.endswith(".LAW_VERSION")
+    return name.startswith("memoryd.domain.text.privacy") and not name.endswith(".PRIVACY_RULE_VERSION")
 
 
 def makers(tree: ast.AST, made: str) -> list[int]:

@@ -147,7 +147,7 @@ def use() -> None:
     """Do what programs do at the first use of what they have read: each of them would do it again."""
     # whoever asks the nursery imports this module, too, and none of these
     from memoryd.api.application import TABLE, Application
-    from memoryd.config.loading.load import loaded_of
+    from memoryd.config.loading.load import load_text
     from memoryd.domain.expressions import _Deferred
     from memoryd.domain.text.markdown import front_matter
     from memoryd.domain.text.sanitizing import in_markup
@@ -159,7 +159,7 @@ def use() -> None:
     # in memory, both
     _empty_database()
     _tables_of(LEDGER)
-    loaded_of('{agents: {defaults: {memorySearch: {sync: {}}}, list: [{id: "one"}]}}', None)
+    load_text('{agents: {defaults: {memorySearch: {sync: {}}}, list: [{id: "one"}]}}', None)
     for row in TABLE:
         if row.parameters:
             row.checks  # noqa: B018

@@ -28,7 +28,7 @@ from memoryd.errors import NotFound, StoreError, StoreUnavailable
 from memoryd.index.embedding_loop import EmbeddingLoop
 from memoryd.index.keeper import Keeper
 from memoryd.index.pending import EmbeddingLoopLinks, Lookup, Spaces
-from memoryd.retry import happens
+from memoryd.retry import wait_within
 from memoryd.search.builtin import BuiltinSearch
 from memoryd.sessions.conversation_index import ConversationFeeder, ConversationWriter, FeedSettings, SimilarTurnSearch
 from memoryd.sessions.conversation_source import QaConversations
@@ -201,7 +201,7 @@ class AgentConversations:
         with contextlib.suppress(StoreError):
             await self.withheld.load()
         if source == "qa" and self._qa is not None:
-            await happens(self._qa.until_open(), OPEN_SECONDS)
+            await wait_within(self._qa.until_open(), OPEN_SECONDS)
         await self._feeders[source].run()
 
     def _note_turns(self) -> None:

@@ -23,7 +23,7 @@ from memoryd.agents.conversations.listing import ConversationList, QaSessions
 from memoryd.agents.conversations.session_memories import memories_of_session
 from memoryd.config.agents import Agent
 from memoryd.config.paths import state_dir
-from memoryd.domain.documents import RelativePath, SessionId, holds_turns, session_of, transcript_path, turns_path
+from memoryd.domain.documents import RelativePath, SessionId, is_turns_path, session_of, transcript_path, turns_path
 from memoryd.domain.sessions.making_turns import place_of, transcript_session
 from memoryd.errors import Denied, MemorydError, NotFound, StoreError, StoreUnavailable
 from memoryd.memory.book import MemoryCache
@@ -93,7 +93,7 @@ class Forgetting(Struct, kw_only=True, eq=False):
         receipt = _receipt(plan)
         for conversation in plan.conversations:
             receipt["rows"] += await self.index.parts(conversation)
-            if holds_turns(conversation):
+            if is_turns_path(conversation):
                 session = session_of(conversation)
                 files, problem = await self.qa.count_files(session)
                 _count(receipt, files, _remarks(conversation, problem))
@@ -101,7 +101,7 @@ class Forgetting(Struct, kw_only=True, eq=False):
                     receipt["heldAnswers"] += await ledger.pending_of_session(self.agent.id, session)
             else:
                 receipt["exports"] += self._exports(conversation)
-        if holds_turns(path):
+        if is_turns_path(path):
             made = memories_of_session((await self.book.complete()).own, session_of(path))
             receipt["remarks"] += _render_memories(len(made), "goes")
         receipt["stays"] = await asyncio.to_thread(self._what_stays, plan)
@@ -113,8 +113,8 @@ class Forgetting(Struct, kw_only=True, eq=False):
         What cannot be removed now is listed in the receipt, and removed as soon as possible.
         """
         # before the conversation: without it the memories left by a kill could not be found
-        made = await self._forget_memories(session_of(path)) if holds_turns(path) else ()
-        if holds_turns(path):
+        made = await self._forget_memories(session_of(path)) if is_turns_path(path) else ()
+        if is_turns_path(path):
             self.qa.check_writable()
         async with self._lock:
             plan = await self._plan(path)
@@ -192,7 +192,7 @@ class Forgetting(Struct, kw_only=True, eq=False):
     async def _finish(self, path: RelativePath, requested_at: datetime) -> None:
         receipt = _receipt(ForgettingPlan(path=path))
         try:
-            if holds_turns(path):
+            if is_turns_path(path):
                 await self.qa.finish_forgetting(session_of(path), requested_at)
         except (MemorydError, OSError):
             if await self.index.parts(path):
@@ -218,7 +218,7 @@ class Forgetting(Struct, kw_only=True, eq=False):
     async def _plan(self, path: RelativePath) -> ForgettingPlan:
         """Return what is removed with a conversation. Raises StoreError."""
         path = await self._source_of(path)
-        if holds_turns(path):
+        if is_turns_path(path):
             return ForgettingPlan(path=path, sessions=(path,))
         file = await self.listing.file_of(path)
         copies, forks = await self.listing.copies_and_forks(path, file)
@@ -233,7 +233,7 @@ class Forgetting(Struct, kw_only=True, eq=False):
 
     async def _source_of(self, path: RelativePath) -> RelativePath:
         """Return the transcript from which the turns of a session would come back; without one, return `path`."""
-        if not holds_turns(path):
+        if not is_turns_path(path):
             return path
         try:
             session = await self.qa.find(session_of(path))
@@ -267,7 +267,7 @@ class Forgetting(Struct, kw_only=True, eq=False):
 
     async def _forget_recorded(self, receipt: SessionForgetReply, path: RelativePath) -> None:
         """Forget a conversation that is recorded in the ledger, and count what was removed."""
-        if holds_turns(path):
+        if is_turns_path(path):
             _, problem = await self.qa.count_files(session_of(path))
             try:
                 with contextlib.suppress(NotFound):
@@ -283,7 +283,7 @@ class Forgetting(Struct, kw_only=True, eq=False):
         receipt["rows"] += await self.index.purge(path)
         for ledger in self.ledgers:
             await drop_cited(ledger, self.agent.id, path)
-        if holds_turns(path):
+        if is_turns_path(path):
             # after the files: a writer that adds an answer to a deleted session takes it back itself
             for ledger in self.ledgers:
                 receipt["heldAnswers"] += await ledger.forget_session(self.agent.id, session_of(path))
@@ -317,7 +317,7 @@ def _receipt(plan: ForgettingPlan) -> SessionForgetReply:
     """Return the empty receipt of a plan."""
     return SessionForgetReply(
         id=plan.path,
-        kind="qa" if holds_turns(plan.path) else "transcript",
+        kind="qa" if is_turns_path(plan.path) else "transcript",
         conversations=[*plan.conversations],
         forgotten=False,
         files=0,

@@ -19,7 +19,7 @@ from memoryd.errors import NotFound, StoreError
 from memoryd.replies.conversations import SessionEntryReply
 from memoryd.sessions.qa_store import ForgottenFiles, QaStore
 from memoryd.sessions.transcripts.folders import TranscriptFile, TranscriptFolders
-from memoryd.sessions.transcripts.reading import begins_alike, is_one
+from memoryd.sessions.transcripts.reading import begins_alike, is_same_conversation
 from memoryd.store.index.conversations import ConversationExtent, KnownConversation
 
 _Listed = tuple[datetime, SessionEntryReply]
@@ -191,7 +191,7 @@ class ConversationList(Struct, frozen=True):
             with contextlib.suppress(OSError):
                 if other == path:
                     continue
-                is_copy = file is not None and is_one(file, transcript.path)
+                is_copy = file is not None and is_same_conversation(file, transcript.path)
                 if is_copy or (forgotten is not None and withheld.begins_with(transcript.path, forgotten)):
                     copies.append(other)
                 elif file is not None and begins_alike(file, transcript.path):

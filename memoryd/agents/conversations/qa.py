@@ -19,7 +19,7 @@ from memoryd.domain.documents import ALL_TURNS, RelativePath, SeqRange, SessionI
 from memoryd.domain.sessions.documents import Entry, counted, topic_places
 from memoryd.domain.sessions.making_turns import RawTurn, message_keys
 from memoryd.domain.sessions.sequences import BUDGET, NOTHING_SIMILAR, SimilarTurns
-from memoryd.domain.sessions.turns import Session, Turn, excerpt, parse_instant, recalled
+from memoryd.domain.sessions.turns import Session, Turn, matching_turns, parse_instant, render_turns
 from memoryd.domain.text.sanitizing import CUT, visible_text, with_cuts
 from memoryd.errors import InvalidRequest, MemorydError, NotFound, StoreError, StoreUnavailable
 from memoryd.replies.conversations import (
@@ -33,7 +33,7 @@ from memoryd.replies.conversations import (
 )
 from memoryd.search.ranking import commonness
 from memoryd.sessions.conversation_index import SimilarTurnSearch
-from memoryd.sessions.qa_store import FoundSequence, QaStore
+from memoryd.sessions.qa_store import ChosenSequence, QaStore
 from memoryd.sessions.session_turns import AddedTurn, check_remembered
 from memoryd.sessions.withheld import WithheldConversations
 from memoryd.store.ledger.ledger import Ledger
@@ -136,7 +136,9 @@ class AgentQa(Struct, frozen=True):
     async def session(self, name: str, *, seqs: SeqRange = ALL_TURNS, word: str = "") -> QaSessionTurnsReply:
         """Return turns of a session, which may be in the archive. Raises NotFound."""
         session = await require_qa(self.shared).read(lambda store: self._session(store, name))
-        turns, matched, following = excerpt(session, seqs=seqs, word=word, max_turns=TURNS_MAX, max_chars=REPLY_CHARS)
+        turns, matched, following = matching_turns(
+            session, seqs=seqs, word=word, max_turns=TURNS_MAX, max_chars=REPLY_CHARS
+        )
         return QaSessionTurnsReply(
             **_head(session),
             matched=matched,
@@ -144,7 +146,7 @@ class AgentQa(Struct, frozen=True):
             nextSeq=following,
         )
 
-    async def context(self, options: SequenceOptions) -> FoundSequence:
+    async def context(self, options: SequenceOptions) -> ChosenSequence:
         """Return the turns to show to the agent, in order, and why they were chosen."""
         shared = require_qa(self.shared)
         near = await self._similar_turns(shared, options)
@@ -170,7 +172,7 @@ class AgentQa(Struct, frozen=True):
         session = sequence.choice.session
         if session is None or not sequence.turns:
             return "", []
-        text = recalled(session, sequence.turns, budget=BUDGET, is_current=session == current)
+        text = render_turns(session, sequence.turns, budget=BUDGET, is_current=session == current)
         return text, [turn_reply(session, turn) for turn in sequence.turns]
 
     async def mark(
@@ -290,7 +292,7 @@ class AgentQa(Struct, frozen=True):
 
     def _sequence(
         self, store: QaStore, options: SequenceOptions, near: SimilarTurns = NOTHING_SIMILAR
-    ) -> FoundSequence:
+    ) -> ChosenSequence:
         message = (options.message or "").strip() or None
         current = options.session
         if options.key and not current:

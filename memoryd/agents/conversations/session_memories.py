@@ -13,7 +13,7 @@ import structlog
 from msgspec import Struct, field
 
 from memoryd.agents.workspace.qa import WorkspaceQa
-from memoryd.domain.access import is_of_group, read_key
+from memoryd.domain.access import is_group_key, read_key
 from memoryd.domain.documents import RelativePath, SessionId
 from memoryd.domain.expressions import expression
 from memoryd.domain.memories.book import Book
@@ -33,14 +33,14 @@ from memoryd.domain.sessions.summary import (
     visible_sentences,
 )
 from memoryd.domain.sessions.turns import Session, SessionEnd, Turn
-from memoryd.domain.text.lines import padded
+from memoryd.domain.text.lines import encode_padded
 from memoryd.errors import MemorydError, StoreError, TextModelUnavailable
 from memoryd.memory.book import MemoryCache
 from memoryd.memory.forgetting.tombstones import TombstoneStore
 from memoryd.memory.journal import Journal
 from memoryd.memory.llm import Prose
 from memoryd.memory.retaining import Retaining, StatementHashes
-from memoryd.retry import happens
+from memoryd.retry import wait_within
 
 log = structlog.get_logger(__name__)
 
@@ -219,7 +219,7 @@ class SessionMemories(Struct, frozen=True, kw_only=True):
             except (MemorydError, OSError) as exc:
                 log.warning("the memory of a session is not made yet", agent=self.agent, reason=str(exc))
             self._has_news.clear()
-            await happens(self._has_news.wait(), seconds)
+            await wait_within(self._has_news.wait(), seconds)
 
     async def settle(self, shared: WorkspaceQa) -> None:
         """Make a memory of each session that is over, once. A failure is logged and tried again later.
@@ -244,7 +244,7 @@ class SessionMemories(Struct, frozen=True, kw_only=True):
     async def _write_memory(self, session: Session) -> None:
         if not session.is_remembered or (session.key and await self.is_excluded(session.key)):
             return
-        if len(session.turns) < MIN_TURNS or (is_of_group(session.key) and not self.in_groups):
+        if len(session.turns) < MIN_TURNS or (is_group_key(session.key) and not self.in_groups):
             return
         summary = await self.summing.extract(session)
         if not summary.text:
@@ -260,7 +260,7 @@ class SessionMemories(Struct, frozen=True, kw_only=True):
         """Return whether the log of the day has the memory already, because of a kill before that was recorded."""
         path = RelativePath(f"memory/{day:%Y-%m-%d}.md")
         text = (await self.journal.read(path)).text or ""
-        lines = (placed.line for placed in memory_sections(padded(text), path).lines)
+        lines = (placed.line for placed in memory_sections(encode_padded(text), path).lines)
         return any(line.kind is Kind.SESSION and tag_of(session) in line.attributes.tags for line in lines)
 
     def _line(self, kind: Kind, session: Session, text: str, *tags: str) -> RetainedLine:

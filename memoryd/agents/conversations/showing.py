@@ -16,10 +16,10 @@ from msgspec.structs import replace
 from memoryd.agents.conversations.conversations import AgentConversations
 from memoryd.agents.conversations.forgetting import Forgetting
 from memoryd.agents.conversations.listing import ConversationList, QaSessions
-from memoryd.domain.documents import Citation, RelativePath, holds_turns, is_conversation, session_of, turns_path
+from memoryd.domain.documents import Citation, RelativePath, is_conversation, is_turns_path, session_of, turns_path
 from memoryd.domain.expressions import expression
 from memoryd.domain.sessions.conversation_parts import through_next
-from memoryd.domain.sessions.names import cited_lines, is_of, meant_paths
+from memoryd.domain.sessions.names import cited_lines, may_belong_to, possible_paths
 from memoryd.domain.text.sanitizing import text_flags
 from memoryd.errors import InvalidRequest, NotFound
 from memoryd.files.excerpts import MAX_CHARS, LineRange, Window
@@ -35,7 +35,7 @@ from memoryd.replies.conversations import (
 from memoryd.replies.search import FileReply
 from memoryd.sessions.conversation_source import spoken_lines
 from memoryd.sessions.session_turns import check_remembered
-from memoryd.sessions.transcripts.reading import lines_now
+from memoryd.sessions.transcripts.reading import read_lines
 
 SHOWN_CHARS = 200_000
 """The limit for the text of all lines in one reply."""
@@ -106,7 +106,7 @@ class StoredConversations(Struct, frozen=True, kw_only=True):
         path, wanted = RelativePath(cited.path), range(first, first + count + SHOWN_LINES)
         if self._is_pending_forget(path):
             raise NotFound(f"there is no conversation {path!r}", hint="memoryctl sessions list")
-        find = self._turns if holds_turns(path) else self._transcript
+        find = self._turns if is_turns_path(path) else self._transcript
         texts = await find(path, wanted, cited=range(first, _LAST_LINE))
         window = Window(first=1, count=count, column=requested.column, max_chars=MAX_CHARS)
         for number in range(first, min(max(texts), wanted[-1]) + 1):
@@ -143,7 +143,7 @@ class StoredConversations(Struct, frozen=True, kw_only=True):
         path = RelativePath(citation.path)
         first, last = citation.start_line or 1, citation.end_line or citation.start_line or _LAST_LINE
         wanted = range(max(1, first - around), min(last + around, first + SHOWN_LINES) + 1)
-        read = self._turns if holds_turns(path) else self._transcript
+        read = self._turns if is_turns_path(path) else self._transcript
         texts = await read(path, wanted, cited=range(first, last + 1))
         return _lines_reply(citation, texts, wanted, range(first, last + 1))
 
@@ -186,7 +186,7 @@ class StoredConversations(Struct, frozen=True, kw_only=True):
         if transcript is None:
             return {}
         try:
-            return await asyncio.to_thread(lines_now, transcript.path, first, last, format=transcript.format)
+            return await asyncio.to_thread(read_lines, transcript.path, first, last, format=transcript.format)
         except OSError as exc:
             raise NotFound(f"{path} cannot be read: {exc.strerror or exc}") from exc
 
@@ -220,7 +220,7 @@ class StoredConversations(Struct, frozen=True, kw_only=True):
         Raises NotFound, Denied.
         """
         path = await self._find(name)
-        if holds_turns(path):
+        if is_turns_path(path):
             return await self._set_remembered(path, is_remembered)
         if not is_remembered:
             return _remember_reply(path, False, await self.forgetting.mark(path))
@@ -266,12 +266,12 @@ class StoredConversations(Struct, frozen=True, kw_only=True):
     async def is_opened_with(self, name: str, key: str) -> bool:
         """Return whether a conversation is a session that was opened with this key. Raises NotFound, InvalidRequest."""
         path = await self._find(name)
-        session = await self.qa.find(session_of(path)) if holds_turns(path) else None
+        session = await self.qa.find(session_of(path)) if is_turns_path(path) else None
         return session is not None and bool(key) and session.key == key
 
     async def _find(self, name: str) -> RelativePath:
         """Return the one conversation that a name refers to. Raises NotFound, InvalidRequest."""
-        paths = [path for path in meant_paths(name, self.agent) if await self._is_there(path)]
+        paths = [path for path in possible_paths(name, self.agent) if await self._is_there(path)]
         if len(paths) > 1:
             raise InvalidRequest(f"{name!r} names two conversations", hint=f"say which: {' or '.join(paths)}")
         if not paths:
@@ -280,9 +280,9 @@ class StoredConversations(Struct, frozen=True, kw_only=True):
 
     async def _is_there(self, path: RelativePath) -> bool:
         """Return whether a conversation of this agent, or any remains of it, exist."""
-        if not is_of(path, self.agent):
+        if not may_belong_to(path, self.agent):
             return False
-        if holds_turns(path):
+        if is_turns_path(path):
             is_known = await self.qa.knows(session_of(path)) or self._is_pending_forget(path)
         else:
             await self.index.withheld.load()

@@ -37,13 +37,13 @@ from memoryd.domain.documents import (
     parse,
     printable_name,
 )
-from memoryd.domain.memories.changes.diffs import both_versions, unified_diff
+from memoryd.domain.memories.changes.diffs import merge_versions, unified_diff
 from memoryd.domain.memories.changes.forgetting import with_other_lines
 from memoryd.domain.memories.generated import block_in
 from memoryd.domain.memories.kinds import WrittenBy
 from memoryd.domain.ranking.filters import parse_instant
 from memoryd.domain.redaction import secrets_in
-from memoryd.domain.text.sanitizing import Flag, KeepVersion, marked_conflicts, settled_marks
+from memoryd.domain.text.sanitizing import Flag, KeepVersion, marked_conflicts, resolve_conflicts
 from memoryd.errors import InvalidRequest, MemorydError, NotFound
 from memoryd.memory.book import MemoryCache
 from memoryd.memory.forgetting.forgetting import MemoryForgetting
@@ -206,7 +206,7 @@ class AgentChanges(Struct, frozen=True, kw_only=True):
                 raise InvalidRequest(
                     f"{path} is no copy of a conflict, and has none of git's marks", hint=_CONFLICTS_HINT
                 )
-            edits: list[tuple[RelativePath, Edit]] = [(path, lambda note: settled_marks(note or "", keep))]
+            edits: list[tuple[RelativePath, Edit]] = [(path, lambda note: resolve_conflicts(note or "", keep))]
         else:
             edits = [(original, partial(_new_original, text, keep)), (path, partial(_empty_copy, path, text))]
         run, done = uuid4().hex, list[NoteChange]()
@@ -242,7 +242,7 @@ class AgentChanges(Struct, frozen=True, kw_only=True):
         except MemorydError as exc:
             return ConflictReply(path=path, original=original, diff="", note=str(exc))
         if original == path:
-            before, after = (settled_marks(text, keep) for keep in (KeepVersion.ORIGINAL, KeepVersion.COPY))
+            before, after = (resolve_conflicts(text, keep) for keep in (KeepVersion.ORIGINAL, KeepVersion.COPY))
             return ConflictReply(path=path, original=path, diff=unified_diff(path, before, after), note=None)
         note = f"there is no {original}: only the copy can be kept" if other is None else None
         return ConflictReply(path=path, original=original, diff=unified_diff(original, other or "", text), note=note)
@@ -316,7 +316,7 @@ def _new_original(copy: str, keep: KeepVersion, text: str | None) -> str | None:
         if text is None:
             raise InvalidRequest("there is no original to be kept", hint="keep the copy")
         return None
-    return copy if keep is KeepVersion.COPY or text is None else both_versions(text, copy)
+    return copy if keep is KeepVersion.COPY or text is None else merge_versions(text, copy)
 
 
 def _empty_copy(path: str, copy: str, text: str | None) -> str:

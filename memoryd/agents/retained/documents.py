@@ -27,15 +27,15 @@ from memoryd.domain.memories.documents import (
     DecayedDocument,
     DocumentFilters,
     MemoryDocument,
-    ahead_of,
     author_of,
-    beginning_of,
-    decay_of,
-    named,
+    day_start,
+    find_memory,
+    largest_losses,
     page_of,
+    relevance_forecast,
     shown_scope,
     stats_of,
-    within,
+    visible_memories,
 )
 from memoryd.domain.memories.edits import OWN_CHANNELS, AttributeChange, MemoryDraft
 from memoryd.domain.memories.kinds import GLOBAL, Kind, MemoryId, is_team, unnamed_scope
@@ -113,12 +113,12 @@ class AgentDocuments(Struct, frozen=True, kw_only=True):
         return MemoryWhyReply(
             memory=_reply(document),
             terms=_terms(document.terms),
-            ahead=ahead_of(lambda days: self.usage.preview(document.memory, days)),
+            ahead=relevance_forecast(lambda days: self.usage.preview(document.memory, days)),
         )
 
     async def _find_document(self, name: str, admitted: Admitted) -> MemoryDocument:
         book = await self.now()
-        memory = _find_memory(within(book, self.recall.visibility(admitted)), name)
+        memory = _find_memory(visible_memories(book, self.recall.visibility(admitted)), name)
         newer = await self._newer(book, admitted)
         return replace(self._document(memory), superseded_by=newer.get(memory.id, ()))
 
@@ -140,7 +140,7 @@ class AgentDocuments(Struct, frozen=True, kw_only=True):
         newer = await self._newer(book, admitted)
 
         def work() -> MemoryListReply:
-            visible = with_pauses(within(book, visibility))
+            visible = with_pauses(visible_memories(book, visibility))
             page = page_of(
                 (memory for memory in visible if filters.admits(memory, self.shown_scope(memory.scope))),
                 filters,
@@ -156,19 +156,19 @@ class AgentDocuments(Struct, frozen=True, kw_only=True):
 
     async def stats(self, admitted: Admitted) -> MemoryStatsReply:
         """Count the visible memories."""
-        memories = within(await self.now(), self.recall.visibility(admitted))
+        memories = visible_memories(await self.now(), self.recall.visibility(admitted))
         return await asyncio.to_thread(lambda: stats_of(list(map(self._document, with_pauses(memories)))))
 
     async def decay(self, days: float, admitted: Admitted, *, limit: int = 50) -> MemoryDecayReply:
         """Return the future relevance of visible memories in so many days without any access; changes nothing."""
-        memories = within(await self.now(), self.recall.visibility(admitted))
+        memories = visible_memories(await self.now(), self.recall.visibility(admitted))
 
         def work() -> MemoryDecayReply:
             documents = [
                 DecayedDocument(self._document(memory), self.usage.preview(memory, days))
                 for memory in with_pauses(memories)
             ]
-            decayed, changing, moving = decay_of(documents, limit)
+            decayed, changing, moving = largest_losses(documents, limit)
             return MemoryDecayReply(
                 days=days,
                 memories=[
@@ -183,7 +183,7 @@ class AgentDocuments(Struct, frozen=True, kw_only=True):
 
     async def memory(self, name: str, admitted: Admitted) -> Memory:
         """Return the visible memory with this id or id prefix, as on disk now; raises NotFound."""
-        return _find_memory(within(await self.now(), self.recall.visibility(admitted)), name)
+        return _find_memory(visible_memories(await self.now(), self.recall.visibility(admitted)), name)
 
     async def now(self) -> Book:
         """Return the book as on disk, waiting for the index as long as a query may."""
@@ -209,7 +209,7 @@ class AgentDocuments(Struct, frozen=True, kw_only=True):
         return shown_scope(scope, self.agent.id, is_alone=self.is_alone, team=team or "")
 
     def _document(self, memory: Memory) -> MemoryDocument:
-        created, used = beginning_of(memory.first_recorded, self.zone), self.usage.usage(memory.id).touched_at
+        created, used = day_start(memory.first_recorded, self.zone), self.usage.usage(memory.id).touched_at
         return MemoryDocument(
             memory=memory,
             scope=self.shown_scope(memory.scope),
@@ -222,7 +222,7 @@ class AgentDocuments(Struct, frozen=True, kw_only=True):
 
 def _find_memory(known: Iterable[Memory], name: str) -> Memory:
     try:
-        return named(known, name)
+        return find_memory(known, name)
     except ValueError as exc:
         raise NotFound(str(exc), hint="memoryctl memories list shows all within reach, each with its id") from exc
 

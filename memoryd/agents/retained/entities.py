@@ -25,14 +25,14 @@ from memoryd.domain.memories.entity_edits import (
     aliases_in,
     entity_page_of,
     is_made_for,
-    merging,
-    splitting,
+    plan_merge,
+    plan_split,
     with_alias,
     without_alias,
 )
 from memoryd.domain.memories.kinds import MemoryId, Visibility, WrittenBy, is_belief
 from memoryd.domain.ranking.filters import date_in_name
-from memoryd.domain.text.lines import padded
+from memoryd.domain.text.lines import encode_padded
 from memoryd.errors import InvalidRequest, NotFound
 from memoryd.memory.book import MemoryCache, OpinionStore
 from memoryd.memory.journal import Journal
@@ -202,7 +202,7 @@ async def merge(journal: Journal, book: Book, name: str, into: str, *, is_dry: b
     if not is_dry:
         journal.check_writable()
     try:
-        place = merging(book, name, into)
+        place = plan_merge(book, name, into)
     except ValueError as exc:
         raise InvalidRequest(str(exc), hint="nothing was merged; memoryctl entities show NAME tells aliases") from exc
     return await _edit_page(journal, place, is_merge=True, is_dry=is_dry)
@@ -213,7 +213,7 @@ async def split(journal: Journal, book: Book, name: str, *, is_dry: bool = False
     if not is_dry:
         journal.check_writable()
     try:
-        place = splitting(book, name)
+        place = plan_split(book, name)
     except (LookupError, ValueError) as exc:
         hint = "memoryctl entities list shows all with their aliases"
         raise (NotFound if isinstance(exc, LookupError) else InvalidRequest)(str(exc), hint=hint) from exc
@@ -247,7 +247,7 @@ def _add_alias(place: AliasPlace, text: str | None) -> str | None:
         edited = with_alias(text, place.entity, place.alias)
     except AliasEditError as exc:
         raise InvalidRequest(f"{place.path}: {exc}", hint="nothing was merged") from exc
-    page = entity_page_of(padded(edited), RelativePath(place.path))
+    page = entity_page_of(encode_padded(edited), RelativePath(place.path))
     if page is None or slug_of(page.name) != slug_of(place.entity):
         name = page.name if page else "none"
         raise InvalidRequest(f"{place.path} is the page of {name!r}, not of {place.entity!r}", hint="merge into that")

@@ -15,7 +15,7 @@ from memoryd.domain.access import Admitted
 from memoryd.domain.memories.book import Book, Memory
 from memoryd.domain.memories.entities import slug_of
 from memoryd.domain.memories.kinds import MemoryId, Visibility, is_belief
-from memoryd.domain.memories.reflect.opinions import Step, chained
+from memoryd.domain.memories.reflect.opinions import Step, replay_by_base
 from memoryd.domain.memories.reflect.pages import SharedMemories, shared_memories
 from memoryd.domain.memories.times.spans import is_due
 from memoryd.domain.ranking.filters import parse_instant
@@ -141,7 +141,7 @@ def _step_reply(book: Book, visibility: Visibility, step: Step) -> OpinionStepRe
 def _first_difference(opinion: OpinionWithEvidence) -> OpinionDifferenceReply | None:
     """Return the first step of an opinion that differs from its recomputed value."""
     recorded = opinion.state.recorded
-    for old, new in zip(recorded, chained(recorded), strict=True):
+    for old, new in zip(recorded, replay_by_base(recorded), strict=True):
         if old != new:
             return OpinionDifferenceReply(
                 id=opinion.memory.id,

@@ -17,7 +17,7 @@ from memoryd.agents.search import check_scope
 from memoryd.config.agents import Agent
 from memoryd.config.limits import check_question
 from memoryd.domain.access import Admitted
-from memoryd.domain.documents import CORE_FILES, PERSONA, RelativePath, is_conflict_copy, marks, person_of
+from memoryd.domain.documents import CORE_FILES, PERSONA, RelativePath, is_conflict_copy, name_marks, person_of
 from memoryd.domain.expressions import expression
 from memoryd.domain.memories.abstracts import shorter
 from memoryd.domain.memories.bundle import (
@@ -27,8 +27,8 @@ from memoryd.domain.memories.bundle import (
     StableBlock,
     StableLines,
     StableParts,
-    bundle,
-    encoded,
+    encode_bundle,
+    make_bundle,
     stable_block,
     stable_parts,
 )
@@ -39,9 +39,9 @@ from memoryd.domain.memories.visibility import withheld_from_groups
 from memoryd.domain.ranking.filters import Filters, date_in_name, parse_instant
 from memoryd.domain.ranking.questions import Question, parse_question
 from memoryd.domain.text.lines import PADDING
-from memoryd.domain.text.sanitizing import KeepVersion, settled_marks
+from memoryd.domain.text.sanitizing import KeepVersion, resolve_conflicts
 from memoryd.errors import InvalidRequest, StoreError
-from memoryd.files.excerpts import Presence, PresentFiles
+from memoryd.files.excerpts import DiskState, FileChecker
 from memoryd.memory.book import MemoryCache, OpinionStore, OpinionWithEvidence
 from memoryd.memory.forgetting.planning import register_text_holder
 from memoryd.memory.recall.answer import best_of, for_groups
@@ -198,7 +198,7 @@ def _part(item: RecalledItem, opinions: Mapping[MemoryId, OpinionWithEvidence]) 
 def _origin(item: RecalledItem) -> str:
     """Return the prefix for text of other people, of conflict copies, and of outdated documents."""
     path = item.citation.path
-    return marks(person_of(path), "copy of a conflict" * is_conflict_copy(path), *item.standing)
+    return name_marks(person_of(path), "copy of a conflict" * is_conflict_copy(path), *item.standing)
 
 
 class AgentRecall(Struct, frozen=True, kw_only=True):
@@ -210,7 +210,7 @@ class AgentRecall(Struct, frozen=True, kw_only=True):
     eligible: EligibleMemories
     book: MemoryCache
     opinions: OpinionStore
-    files: PresentFiles
+    files: FileChecker
     executor: Executor
     usage: UsageCache
     clock: Callable[[], datetime]
@@ -283,7 +283,7 @@ class AgentRecall(Struct, frozen=True, kw_only=True):
         documents = await self._documents(*(CORE_FILES if has_core else ()), PERSONA)
         parts = await self._stable_parts(visibility) if has_core else StableParts()
         stable = await self.stable.block(parts, documents, visibility, budget=budget)
-        return bundle(
+        return make_bundle(
             stable,
             list(_parts(recalled)),
             budget=budget,
@@ -308,9 +308,9 @@ class AgentRecall(Struct, frozen=True, kw_only=True):
 
     def _text(self, name: str) -> str:
         file = self.files.check(RelativePath(name), None, self.files.begin_check())
-        data = file.data.removesuffix(PADDING) if file.presence is Presence.OTHER else b""
+        data = file.data.removesuffix(PADDING) if file.presence is DiskState.OTHER else b""
         # the other version between git's conflict marks is not settled yet
-        return settled_marks(data[:_DOCUMENT_BYTES].decode("utf-8", "replace"), KeepVersion.ORIGINAL)
+        return resolve_conflicts(data[:_DOCUMENT_BYTES].decode("utf-8", "replace"), KeepVersion.ORIGINAL)
 
     async def _stable_parts(self, visibility: Visibility) -> StableParts:
         try:
@@ -442,7 +442,7 @@ def kinds_of(name: str) -> frozenset[Kind] | None:
 def bundle_reply(made: Bundle, encoding: Encoding) -> BundleReply:
     """Return the fields of a reply that a bundle fills."""
     return {
-        "bundle": encoded(made, encoding),
+        "bundle": encode_bundle(made, encoding),
         "etag": made.stable.etag,
         "notModified": made.is_unchanged,
         "receipt": [

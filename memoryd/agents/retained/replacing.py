@@ -16,16 +16,16 @@ from memoryd.domain.memories.book import Book, Memory
 from memoryd.domain.memories.changes.replacing import (
     Keep,
     MemoryReplacement,
-    Replaced,
+    ReplacementTarget,
+    find_disagreement,
+    find_replaced,
     is_of_owner,
-    named_pair,
     pair_name,
-    replaced,
-    replacement,
+    plan_replacement,
     settlement_of,
     with_missing_parts,
 )
-from memoryd.domain.memories.documents import within
+from memoryd.domain.memories.documents import visible_memories
 from memoryd.domain.memories.edits import MemoryDraft
 from memoryd.domain.memories.kinds import MemoryId, short_id
 from memoryd.domain.memories.line import RetainedLine
@@ -95,10 +95,10 @@ class AgentReplacing(AgentDocumentEdits, frozen=True, kw_only=True):
         admitted: Admitted,
         *,
         is_exact: bool,
-    ) -> Replaced:
-        known = {memory.id: memory for memory in within(book, self.documents.recall.visibility(admitted))}
+    ) -> ReplacementTarget:
+        known = {memory.id: memory for memory in visible_memories(book, self.documents.recall.visibility(admitted))}
         try:
-            return replaced(known, newer, name, is_exact=is_exact)
+            return find_replaced(known, newer, name, is_exact=is_exact)
         except ValueError as exc:
             raise NotFound(
                 str(exc), hint="`memoryctl recall` shows memories with their ids and citations; name one by its id"
@@ -125,7 +125,7 @@ class AgentReplacing(AgentDocumentEdits, frozen=True, kw_only=True):
     async def _write(
         self,
         book: Book,
-        match: Replaced,
+        match: ReplacementTarget,
         plan: MemoryReplacement,
         notes: Sequence[str],
         stater: Admitted,
@@ -211,16 +211,16 @@ class AgentReplacing(AgentDocumentEdits, frozen=True, kw_only=True):
         return book, (await recall.eligible.versions(book, filters, recall.clock().date())).disagreements
 
 
-def _plan(book: Book, match: Replaced, line: RetainedLine, *, is_in_place: bool) -> MemoryReplacement:
+def _plan(book: Book, match: ReplacementTarget, line: RetainedLine, *, is_in_place: bool) -> MemoryReplacement:
     # a repeated call may continue one that was interrupted before all lines were marked
     is_again = line.id == match.memory.id and short_id(match.named.id) in match.memory.line.attributes.supersedes
     try:
-        return replacement(book, match.named if is_again else match.memory, line, is_in_place=is_in_place)
+        return plan_replacement(book, match.named if is_again else match.memory, line, is_in_place=is_in_place)
     except ValueError as exc:
         raise InvalidRequest(str(exc), hint="without being edited in place it may be replaced all the same") from exc
 
 
-def _notes(match: Replaced, plan: MemoryReplacement, newer: Sequence[MemoryId]) -> list[str]:
+def _notes(match: ReplacementTarget, plan: MemoryReplacement, newer: Sequence[MemoryId]) -> list[str]:
     notes: list[str] = []
     old, named = short_id(match.memory.id), short_id(match.named.id)
     if match.named.id != match.memory.id:
@@ -245,7 +245,7 @@ def _start_after(name: str, pairs: Sequence[Disagreement], book: Book) -> int:
 
 def _find_pair(name: str, pairs: Sequence[Disagreement]) -> Disagreement:
     try:
-        return named_pair(name, pairs)
+        return find_disagreement(name, pairs)
     except (LookupError, ValueError) as exc:
         error = NotFound if isinstance(exc, LookupError) else InvalidRequest
         raise error(str(exc), hint="memoryctl disagreements lists all of them") from exc

@@ -20,24 +20,24 @@ from memoryd.domain.access import Admitted
 from memoryd.domain.documents import CORE_FILES, PERSONA, Citation, RelativePath
 from memoryd.domain.memories.book import Book, Memory, MemorySource
 from memoryd.domain.memories.changes.replacing import is_of_owner
-from memoryd.domain.memories.documents import within
+from memoryd.domain.memories.documents import visible_memories
 from memoryd.domain.memories.edits import (
     MemoryDraft,
-    Stater,
+    StatementSource,
     admitted_scope,
-    each_statement,
-    not_taken,
+    missing_properties,
     parse_statement,
-    with_stray_read,
+    split_statements,
+    with_stray_parsed,
 )
 from memoryd.domain.memories.kinds import MemoryId, Visibility, WrittenBy, short_id
 from memoryd.domain.memories.line import BLOCK_START, NAMING, Provenance, RetainedLine
-from memoryd.domain.memories.reflect.core import appended, inserted, replaced
+from memoryd.domain.memories.reflect.core import append_lines, insert_lines, replace_text
 from memoryd.domain.memories.versions import Disagreement
 from memoryd.domain.ranking.filters import date_in_name
 from memoryd.domain.redaction import secrets_in
 from memoryd.domain.skips import SkipReason
-from memoryd.domain.text.lines import padded
+from memoryd.domain.text.lines import encode_padded
 from memoryd.domain.text.markdown import front_matter_bytes
 from memoryd.domain.text.sanitizing import harmless_text, visible_text
 from memoryd.errors import Denied, InvalidRequest, MemorydError, StoreError, TooLarge
@@ -133,16 +133,16 @@ class AgentCore(Struct, frozen=True, kw_only=True):
 
     async def append(self, text: str, *, expected: str = "") -> CoreEditReply:
         """Add lines at the end."""
-        return await self._edit(lambda before: appended(before, text), "lines were added", text, expected)
+        return await self._edit(lambda before: append_lines(before, text), "lines were added", text, expected)
 
     async def replace(self, old: str, new: str, *, expected: str = "") -> CoreEditReply:
         """Replace a text that occurs once; an empty new text deletes it."""
-        return await self._edit(lambda before: replaced(before, old, new), "a text was replaced", new, expected)
+        return await self._edit(lambda before: replace_text(before, old, new), "a text was replaced", new, expected)
 
     async def insert(self, text: str, *, after: str, expected: str = "") -> CoreEditReply:
         """Add lines below a line that occurs once, such as a heading."""
         why = "lines were inserted"
-        return await self._edit(lambda before: inserted(before, text, after=after), why, text, expected)
+        return await self._edit(lambda before: insert_lines(before, text, after=after), why, text, expected)
 
     async def _edit(self, change: Callable[[str], str], why: str, text: str, expected: str) -> CoreEditReply:
         self.journal.check_writable()
@@ -182,7 +182,7 @@ class AgentCore(Struct, frozen=True, kw_only=True):
                 hint="take something out of it first (memoryctl core replace OLD NEW), or retain it in today's log",
             )
         # a front matter decides how the complete file is read
-        if front_matter_bytes(padded(after)) and not front_matter_bytes(padded(before)):
+        if front_matter_bytes(encode_padded(after)) and not front_matter_bytes(encode_padded(before)):
             raise InvalidRequest(
                 f"{path} would begin with a front matter, which it has not", hint=f"write that into {path} yourself"
             )
@@ -260,7 +260,7 @@ class AgentRetaining(Struct, frozen=True, kw_only=True):
         the owner is stored verbatim. Only the owner can state a forgotten memory again. Raises InvalidRequest,
         TooLarge, Denied, and what `Retaining.retain` does.
         """
-        texts = each_statement(draft.text) if each else [draft.text]
+        texts = split_statements(draft.text) if each else [draft.text]
         if len(texts) > MEMORIES_MAX:
             raise TooLarge(f"{len(texts)} memories at once; {MEMORIES_MAX} is the most", hint="send them in parts")
         stated = [self.prepare_line(replace(draft, text=text), admitted) for text in texts]
@@ -300,7 +300,7 @@ class AgentRetaining(Struct, frozen=True, kw_only=True):
 
         `complete` adds parts missing in the text. Raises InvalidRequest, TooLarge, Denied.
         """
-        stater = Stater(self.agent, admitted.channel, is_owner=admitted.is_owner)
+        stater = StatementSource(self.agent, admitted.channel, is_owner=admitted.is_owner)
         if admitted.is_sandboxed:
             draft = replace(draft, provenance=Provenance.AGENT)
         text, notes = _clean_text(draft.text, stater)
@@ -316,7 +316,7 @@ class AgentRetaining(Struct, frozen=True, kw_only=True):
             return []
         await self.index.catch_up(_KNOWN_SECONDS)
         book, visibility = await self.book.current(), Visibility.of(self.agent, admitted)
-        memories = within(book, visibility)
+        memories = visible_memories(book, visibility)
         known = {short_id(memory.id) for memory in memories} | {short_id(memory.id) for memory in lines}
         owners = set() if admitted.is_owner else {short_id(memory.id) for memory in memories if is_of_owner(memory)}
         return [
@@ -347,11 +347,11 @@ def _ignored_attributes(lines: Sequence[RetainedLine], retention: Retention) -> 
         f"it stands at {retention.path}#L{placed.start_line} already, and {', '.join(keys)} of that line "
         f"{'stays as it is' if len(keys) == 1 else 'stay as they are'}: edit it to change that"
         for line, placed in zip(lines, retention.placed, strict=True)
-        if (keys := not_taken(line, placed.line))
+        if (keys := missing_properties(line, placed.line))
     ]
 
 
-def _clean_text(text: str, stater: Stater) -> tuple[str, Sequence[str]]:
+def _clean_text(text: str, stater: StatementSource) -> tuple[str, Sequence[str]]:
     """Return the text to store, and notes about it."""
     if len(text) > MEMORY_CHARS_MAX:
         raise TooLarge(
@@ -368,7 +368,7 @@ def _clean_text(text: str, stater: Stater) -> tuple[str, Sequence[str]]:
     return masked, [*notes, SECRET_MASKED] if masked != visible else notes
 
 
-def _line(draft: MemoryDraft, stater: Stater, complete: CompleteLine | None) -> tuple[RetainedLine, str]:
+def _line(draft: MemoryDraft, stater: StatementSource, complete: CompleteLine | None) -> tuple[RetainedLine, str]:
     if not stater.is_owner:
         draft = replace(
             draft, provenance=draft.provenance or Provenance.AGENT, entities=tuple(map(harmless_text, draft.entities))
@@ -382,10 +382,10 @@ def _line(draft: MemoryDraft, stater: Stater, complete: CompleteLine | None) -> 
     return line, note
 
 
-def _parse(draft: MemoryDraft, stater: Stater, complete: CompleteLine | None) -> tuple[RetainedLine, str]:
+def _parse(draft: MemoryDraft, stater: StatementSource, complete: CompleteLine | None) -> tuple[RetainedLine, str]:
     """Return the line of a statement, and a note about text beside its head; raises InvalidRequest."""
     try:
-        line, note = with_stray_read(parse_statement(draft))
+        line, note = with_stray_parsed(parse_statement(draft))
         # check a scope that is given now, not one taken over from the replaced line
         if line.attributes.scope or complete is None:
             scope = admitted_scope(line.attributes.scope, stater)

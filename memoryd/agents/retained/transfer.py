@@ -17,8 +17,14 @@ from memoryd.domain.documents import IMPORTED, RelativePath
 from memoryd.domain.expressions import expression
 from memoryd.domain.memories.book import Book, Memory
 from memoryd.domain.memories.changes.tombstones import Tombstones
-from memoryd.domain.memories.documents import TransferPage, missing_days, page_behind
-from memoryd.domain.memories.edits import NoPlaceError, Stater, admitted_scope, not_taken, retained_in
+from memoryd.domain.memories.documents import TransferPage, export_page, missing_days
+from memoryd.domain.memories.edits import (
+    NoPlaceError,
+    StatementSource,
+    add_memories,
+    admitted_scope,
+    missing_properties,
+)
 from memoryd.domain.memories.kinds import TEAM, MemoryId, Visibility, WrittenBy
 from memoryd.domain.memories.line import RetainedLine, is_of_session
 from memoryd.domain.redaction import secrets_in
@@ -61,7 +67,7 @@ class AgentTransfer(Struct, frozen=True, kw_only=True):
             # memories that others share are theirs to export
             return own != TEAM and visibility.admits(own) and scope in ("", self.documents.shown_scope(own))
 
-        return await asyncio.to_thread(page_behind, book, admits, cursor, limit)
+        return await asyncio.to_thread(export_page, book, admits, cursor, limit)
 
     async def take(
         self, lines: Sequence[RetainedLine | str], days: Sequence[Sequence[date]], options: TakeOptions
@@ -153,7 +159,7 @@ class AgentTransfer(Struct, frozen=True, kw_only=True):
             if is_of_session(line):
                 # as forgetting leaves such lines
                 line = replace(line, text=tombstones.cut_from(line.text))
-            admitted_scope(line.attributes.scope, Stater(self.retaining.agent))
+            admitted_scope(line.attributes.scope, StatementSource(self.retaining.agent))
         except ValueError as exc:
             return _refusal("", str(exc))
         if not Visibility(self.retaining.agent, is_owner=True).admits(line.attributes.scope):
@@ -204,7 +210,7 @@ class AgentTransfer(Struct, frozen=True, kw_only=True):
 def _without_place(lines: Sequence[RetainedLine], path: RelativePath) -> dict[MemoryId, str]:
     """Return the memories that no log could state, with the reason."""
     try:
-        retained_in("", path, lines)
+        add_memories("", path, lines)
     except NoPlaceError as exc:
         if len(lines) == 1:
             return {lines[0].id: str(exc)}
@@ -219,6 +225,6 @@ def _refusal(memory: str, reason: str) -> TakenMemoryReply:
 
 def _taken_reply(line: RetainedLine, known: RetainedLine, *, is_new: bool) -> TakenMemoryReply:
     """Return the reply about a line that is new or exists already, with its ignored attributes."""
-    keys = () if is_new else not_taken(line, known)
+    keys = () if is_new else missing_properties(line, known)
     reason = f"{', '.join(keys)} of the line that stands there stays as it is" if keys else ""
     return TakenMemoryReply(outcome="added" if is_new else "known", id=line.id, reason=reason)

@@ -19,7 +19,7 @@ from memoryd.domain.embedding import Choice
 from memoryd.domain.media import MODELS
 from memoryd.embed.current import ModelPhase, PhaseRecord, ProviderFallback
 from memoryd.embed.embedding import Embedding
-from memoryd.embed.local.worker_process import WorkerKeeper
+from memoryd.embed.local.worker_process import WorkerSupervisor
 from memoryd.embed.protocol import EmbedderIdentity
 from memoryd.files.scanner import RootReport, RootState
 from memoryd.index.state import Publish, SyncState
@@ -231,7 +231,7 @@ class MemoryStatus(Struct, frozen=True):
 
     state: AgentState
     figures: IndexStats
-    workers: Mapping[str, WorkerKeeper[Any]]
+    workers: Mapping[str, WorkerSupervisor[Any]]
     remote: RemoteReply | None
     degraded: list[DegradedReply]
     ledger: LedgerReply
@@ -279,7 +279,7 @@ class AgentParts(Struct, frozen=True, kw_only=True):
     team_trouble: Callable[[], str]
 
     @property
-    def workers(self) -> dict[str, WorkerKeeper[Any]]:
+    def workers(self) -> dict[str, WorkerSupervisor[Any]]:
         """The processes that run its models, by their purpose."""
         models = {"embedder": self.embedding.local, "reranker": self.reranking, "text model": self.text}
         return {name: model.worker for name, model in models.items() if model is not None and model.worker is not None}

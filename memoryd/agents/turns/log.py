@@ -20,7 +20,7 @@ from memoryd.domain.memories.edits import OWN_CHANNELS
 from memoryd.domain.memories.unasked.messages import read_message
 from memoryd.domain.sessions.making_turns import RawTurn, repeated_turn
 from memoryd.domain.sessions.sequences import BUDGET, Chosen
-from memoryd.domain.sessions.turns import MessageEvent, MessageEventType, MessageRole, Turn, recalled
+from memoryd.domain.sessions.turns import MessageEvent, MessageEventType, MessageRole, Turn, render_turns
 from memoryd.domain.text.sanitizing import harmless_text
 from memoryd.errors import READ_ONLY, MemorydError
 from memoryd.replies.conversations import TurnPartReply
@@ -232,7 +232,7 @@ def beside(context: TurnContext, logged: LoggedMessage) -> TurnContext:
 def _context(session: SessionId | None, turns: Sequence[Turn], *, is_current: bool) -> TurnContext:
     if session is None or not turns:
         return TurnContext(part=part_reply("ok"))
-    text = recalled(session, turns, budget=BUDGET, is_current=is_current)
+    text = render_turns(session, turns, budget=BUDGET, is_current=is_current)
     return TurnContext(text, session, tuple(turns), part_reply("ok"))
 
 

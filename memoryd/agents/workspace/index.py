@@ -66,7 +66,7 @@ class DaemonResources(Struct, frozen=True):
     """All agents, on all workspaces."""
 
 
-class Follower(Protocol):
+class ChangeFollower(Protocol):
     """A component derived from the same notes: another engine over them, or the cache of their memories."""
 
     def note_change(self) -> None:
@@ -95,7 +95,7 @@ class WorkspaceIndex:
             agents[0].memory_search,
             replace(resources, publish=publish_to_each(agents, resources.publish)),
         )
-        self.followers: list[Follower] = []
+        self.followers: list[ChangeFollower] = []
         self.purges: list[Callable[[], Awaitable[str]]] = []
         """Functions that rewrite other indexes of the notes without their deleted content.
 

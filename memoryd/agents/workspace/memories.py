@@ -11,13 +11,13 @@ from typing import Any
 from msgspec import Struct
 
 from memoryd.agents.conversations.conversations import AgentConversations
-from memoryd.agents.turns.told import ToldTurns
+from memoryd.agents.turns.shown import ToldTurns
 from memoryd.agents.workspace.index import DaemonResources, WorkspaceIndex
 from memoryd.agents.workspace.qa import WorkspaceQa
 from memoryd.agents.workspace.settings import owners_time
 from memoryd.config.agents import Agent
 from memoryd.config.paths import state_dir
-from memoryd.domain.documents import RelativePath, holds_turns, turns_path
+from memoryd.domain.documents import RelativePath, is_turns_path, turns_path
 from memoryd.domain.memories.changes.tombstones import TextMatcher
 from memoryd.embed.embedding import Embedding
 from memoryd.llm.protocol import TextModel
@@ -37,7 +37,7 @@ from memoryd.store.index.schema import delete_set_aside
 from memoryd.store.ledger.forgotten import ForgottenRows, MachineRows, TombstoneRows
 from memoryd.store.ledger.ledger import Ledger
 from memoryd.store.ledger.reflect import OpinionSteps
-from memoryd.store.ledger.turns import ShownSpanRows, ToldRows
+from memoryd.store.ledger.turns import ShownRows, ShownSpanRows
 from memoryd.store.ledger.usage import FirstSeen, RetainedHashes, UsageRows
 
 STRENGTH = 0.02
@@ -96,7 +96,7 @@ def workspace_memories(agents: Sequence[Agent], index: WorkspaceIndex, resources
             ],
         ),
         usage=_usage(agents[0], index, book, UsageRows(ledger, name)),
-        shown=ToldTurns(ToldRows(ledger, name)),
+        shown=ToldTurns(ShownRows(ledger, name)),
     )
 
 
@@ -201,7 +201,7 @@ class WorkspaceConversations(Struct, frozen=True):
         transcripts: dict[str, None] = {}
         for conversations in self._open:
             rows = await chunks_with(conversations.database, words)
-            transcripts |= dict.fromkeys(row.path for row in rows if not holds_turns(row.path))
+            transcripts |= dict.fromkeys(row.path for row in rows if not is_turns_path(row.path))
         return [address for session in turns for address in session.addresses], list(transcripts)
 
     async def cut(self, words: TextMatcher) -> Sequence[str]:
@@ -209,7 +209,7 @@ class WorkspaceConversations(Struct, frozen=True):
         cut = [] if self.shared is None else await self.shared.write(lambda store: store.forgetting.cut(words))
         for conversations in self._open:
             # including what an earlier attempt cut but did not remove from the index
-            paths = {row.path for row in await chunks_with(conversations.database, words) if holds_turns(row.path)}
+            paths = {row.path for row in await chunks_with(conversations.database, words) if is_turns_path(row.path)}
             paths |= {turns_path(session.session) for session in cut if session.agent == conversations.agent}
             for path in paths:
                 await conversations.forget(path)

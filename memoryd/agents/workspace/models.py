@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from memoryd.agents.events import NamedLoop
 from memoryd.config.agents import Agent
-from memoryd.config.paths import batch_jobs_dir, spending_file, strangers_dir, text_calls_file
+from memoryd.config.paths import batch_jobs_dir, calibration_dir, spending_file, text_calls_file
 from memoryd.config.providers import ModelsSection
 from memoryd.embed.calibration import UnrelatedTexts
 from memoryd.embed.choice import plan_for
@@ -47,7 +47,7 @@ class ModelParts:
         self._publish = publish
         self._models = models or ModelsSection()
         self._spending, self._calls = TokenBudget(spending_file()), TokenBudget(text_calls_file())
-        self._strangers = UnrelatedTexts(strangers_dir())
+        self._strangers = UnrelatedTexts(calibration_dir())
         self._here: dict[Hashable, tuple[object, Any]] = {}
         """The parts that were requested since `begin`, by their settings, each with its basis."""
         self._before: list[tuple[Hashable, object, Any]] = []

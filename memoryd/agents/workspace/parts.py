@@ -38,7 +38,7 @@ from memoryd.memory.llm import Labeller, Prose
 from memoryd.memory.machines import MachineJournal
 from memoryd.memory.reflect.proposals import ProposalQueue
 from memoryd.memory.reflect.run import PageSummaries, Reflecting
-from memoryd.qmd.agent import AgentQmd, Dependencies
+from memoryd.qmd.agent import AgentQmd, QmdDependencies
 from memoryd.rerank.reranking import Reranking
 from memoryd.sessions.transcripts.conversations import visible_transcripts
 from memoryd.sessions.transcripts.exports import SessionExports
@@ -218,7 +218,7 @@ def agent_qmd(agent: Agent, shared: WorkspaceResources, transcripts: Transcripts
     rules, indexer = index.rules, index.indexer
     qmd = AgentQmd(
         agent,
-        Dependencies(
+        QmdDependencies(
             workspace=rules.workspace,
             builtin=index.builtin,
             words=index.words,

@@ -16,7 +16,7 @@ from memoryd.agents.events import NamedLoop
 from memoryd.agents.workspace.settings import owners_time
 from memoryd.config.agents import Agent
 from memoryd.errors import Disabled, MemorydError, NotNow, StoreUnavailable
-from memoryd.retry import happens
+from memoryd.retry import wait_within
 from memoryd.search.ranking import commonness
 from memoryd.sessions.qa_store import QaMaintenance, QaStore
 
@@ -212,4 +212,4 @@ class LateMessages:
     async def _opened(self) -> None:
         """Wait until the store is open, or it is known why it cannot be opened."""
         while self._shared is not None and self._shared.is_opening:
-            await happens(self._shared.until_open(), QUEUE_WAIT_SECONDS)
+            await wait_within(self._shared.until_open(), QUEUE_WAIT_SECONDS)

@@ -19,12 +19,12 @@ from memoryd.config.agents import Agent
 from memoryd.config.memory import MemorySection
 from memoryd.config.memory_search import MemorySearchSection, SyncSection
 from memoryd.config.paths import openclaw_sessions, state_dir
-from memoryd.domain.clock import WRITER_SECONDS, LivingPart
+from memoryd.domain.clock import WRITER_SECONDS, MonitoredPart
 from memoryd.domain.embedding import Choice
 from memoryd.domain.media import MediaRules
 from memoryd.domain.memories.entries import ChunkSettings
 from memoryd.domain.syncplan import Grace
-from memoryd.files.ignore import IgnoreFile, IgnoreTimings, RealPaths, Ruling, joined, related
+from memoryd.files.ignore import IgnoreFile, IgnoreTimings, RealPaths, Ruling, combined_ruling, overlapping_workspaces
 from memoryd.files.roots import folders_by_prefix, team_roots, workspace_roots
 from memoryd.files.scanner import ScanRoot, ScanRules
 from memoryd.index.indexer import Indexer, IndexSettings
@@ -166,9 +166,9 @@ class WorkspaceRules:
         own = self._ignore.read()
         if not self._neighbours:
             return own
-        near = related((path for path, _ in self._neighbours), (root.path for root in self.roots()))
+        near = overlapping_workspaces((path for path, _ in self._neighbours), (root.path for root in self.roots()))
         others = [(path, file.read()) for path, file in self._neighbours if path in near]
-        return joined(own, RealPaths(self.workspace, follow_symlinks=self._settings.follow_symlinks), others)
+        return combined_ruling(own, RealPaths(self.workspace, follow_symlinks=self._settings.follow_symlinks), others)
 
     def read(self) -> tuple[list[ScanRoot], ScanRules]:
         """Return the folders and the rules for one scan. Blocks."""
@@ -282,10 +282,10 @@ class Ledgers:
         expiring: list[NamedLoop] = [(f"ledger {name}", ledger.run) for name, ledger in self._ledgers.values()]
         return [*expiring, *((f"changes {name}", journal.run) for name, journal in self._journals.values())]
 
-    def watched_parts(self) -> list[LivingPart]:
+    def watched_parts(self) -> list[MonitoredPart]:
         """Return the writers of the ledgers, to be watched for hangs."""
         return [
-            LivingPart(f"writer of ledger {name}", ledger.pulse, WRITER_SECONDS)
+            MonitoredPart(f"writer of ledger {name}", ledger.pulse, WRITER_SECONDS)
             for name, ledger in self._ledgers.values()
         ]
 

@@ -17,13 +17,13 @@ from memoryd.agents.status.figures import ConversationCounter
 from memoryd.agents.status.status import AgentParts
 from memoryd.agents.turns.capture import AgentCapture
 from memoryd.agents.turns.log import TurnLog
-from memoryd.agents.turns.told import AgentTold, UnaskedRecall, UndeliveredAnswers
+from memoryd.agents.turns.shown import ShownMemories, UnaskedRecall, UndeliveredAnswers
 from memoryd.agents.turns.turns import AgentTurns, TurnCommands, TurnUses
 from memoryd.agents.workspace.parts import AgentResources, WorkspaceResources
 from memoryd.agents.workspace.qa import LateMessages
 from memoryd.agents.workspace.settings import owners_time, search_settings
 from memoryd.config.agents import Agent
-from memoryd.files.excerpts import PresentFiles, nowhere
+from memoryd.files.excerpts import FileChecker, no_qmd
 from memoryd.memory.llm import Prose
 from memoryd.memory.recall.answer import EntityPages
 from memoryd.memory.recall.eligible import EligibleMemories
@@ -64,7 +64,7 @@ def agent_memory(agent: Agent, shared: WorkspaceResources, own: AgentResources) 
         conversations=own.stored,
         retained=memories,
         turns=agent_turns(agent, shared, own, memories),
-        told=AgentTold(agent.id, shared.memories.shown, shared.memories.book, own.stored.qa),
+        told=ShownMemories(agent.id, shared.memories.shown, shared.memories.book, own.stored.qa),
         parts=_agent_parts(agent, shared, own, memories, team),
         team=team,
     )
@@ -233,13 +233,13 @@ def _disk_follower(agent: Agent, shared: WorkspaceResources, own: AgentResources
     )
 
 
-def present_files(shared: WorkspaceResources, qmd: AgentQmd | None) -> PresentFiles:
+def present_files(shared: WorkspaceResources, qmd: AgentQmd | None) -> FileChecker:
     """Return the current files of notes, including those that only the sidecar knows."""
     rules = shared.index.rules
-    return PresentFiles(rules=rules.rules, roots=rules.roots, locate_qmd=nowhere if qmd is None else qmd.files.location)
+    return FileChecker(rules=rules.rules, roots=rules.roots, locate_qmd=no_qmd if qmd is None else qmd.files.location)
 
 
-def _file_check(shared: WorkspaceResources, files: PresentFiles) -> FileCheck:
+def _file_check(shared: WorkspaceResources, files: FileChecker) -> FileCheck:
     return FileCheck(files=files, executor=shared.resources.executor, chunker=shared.chunker)
 
 

@@ -22,7 +22,7 @@ from memoryd.agents.workspace.wiring import agent_memory
 from memoryd.config.agents import Agent
 from memoryd.config.paths import probe_dir
 from memoryd.config.root import Config
-from memoryd.domain.clock import SCANNER_SECONDS, WATCHER_SECONDS, WRITER_SECONDS, Jump, LivingPart
+from memoryd.domain.clock import SCANNER_SECONDS, WATCHER_SECONDS, WRITER_SECONDS, Jump, MonitoredPart
 from memoryd.domain.vector import Vector
 from memoryd.embed.embedding import Embedding
 from memoryd.errors import StoreError
@@ -30,7 +30,7 @@ from memoryd.index.embedding_loop import EmbeddingLoop
 from memoryd.index.state import Publish
 from memoryd.index.watcher import FileWatcher
 from memoryd.memory.usage import UsageMaintenance
-from memoryd.qmd.agent import AgentQmd, forget_unused
+from memoryd.qmd.agent import AgentQmd, delete_unused_homes
 from memoryd.rerank.reranking import Reranking
 
 
@@ -80,7 +80,7 @@ class Workspaces:
                 await workspace.index.keeper.open()
                 stack.push_async_callback(workspace.close)
             # before any answer: remove what qmd stored of notes for agents that no longer use it
-            await asyncio.to_thread(forget_unused, self._agents)
+            await asyncio.to_thread(delete_unused_homes, self._agents)
             await asyncio.to_thread(remove_unused_exports, self._agents)
             yield
 
@@ -97,12 +97,12 @@ class Workspaces:
         loops += [loop for qa in dict.fromkeys(self._qas.values()) for loop in qa.loops()]
         return loops + [loop for workspace in self.all for loop in workspace.optional_loops()]
 
-    def watched_parts(self) -> list[LivingPart]:
+    def watched_parts(self) -> list[MonitoredPart]:
         """Return the parts to be watched for hangs: the watcher, the writers, and the indexers."""
         parts = self._ledgers.watched_parts()
         if self._watcher is not None:
-            parts.append(LivingPart("watcher", self._watcher.pulse, WATCHER_SECONDS))
-            parts.append(LivingPart("probe of the watcher", self._watcher.probe_pulse, WATCHER_SECONDS))
+            parts.append(MonitoredPart("watcher", self._watcher.pulse, WATCHER_SECONDS))
+            parts.append(MonitoredPart("probe of the watcher", self._watcher.probe_pulse, WATCHER_SECONDS))
         return parts + [part for workspace in self.all for part in workspace.watched_parts()]
 
     def take_over(self, before: "Workspaces") -> None:
@@ -221,13 +221,13 @@ class Workspace:
         """The conversations of each agent, by its id."""
         return self._shared.conversations
 
-    def watched_parts(self) -> list[LivingPart]:
+    def watched_parts(self) -> list[MonitoredPart]:
         """Return the indexer and the writers of the indexes, to be watched for hangs."""
         return [
-            LivingPart(f"indexer {self.name}", self.index.indexer.pulse, SCANNER_SECONDS),
-            LivingPart(f"writer of index {self.name}", self.index.database.pulse, WRITER_SECONDS),
+            MonitoredPart(f"indexer {self.name}", self.index.indexer.pulse, SCANNER_SECONDS),
+            MonitoredPart(f"writer of index {self.name}", self.index.database.pulse, WRITER_SECONDS),
             *(
-                LivingPart(f"writer of conversations {agent}", conversations.database.pulse, WRITER_SECONDS)
+                MonitoredPart(f"writer of conversations {agent}", conversations.database.pulse, WRITER_SECONDS)
                 for agent, conversations in self.conversations.items()
             ),
         ]

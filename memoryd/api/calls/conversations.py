@@ -28,7 +28,7 @@ from memoryd.api.models import (
 from memoryd.domain.access import Who
 from memoryd.domain.clock import rfc3339
 from memoryd.domain.documents import ALL_TURNS, parse_address, parse_seqs
-from memoryd.domain.memories.bundle import Encoding, encoded
+from memoryd.domain.memories.bundle import Encoding, encode_bundle
 from memoryd.domain.sessions.sequences import BUDGET
 from memoryd.errors import Denied, InvalidRequest
 from memoryd.replies.conversations import (
@@ -276,7 +276,7 @@ async def start(
         is_owners = caller.binding.is_owner
         await memories.conversations(admitted).remember_key(key, is_remembered=request.remember, is_owners=is_owners)
     return SessionStartReply(
-        bundle=encoded(bundle, request.encode) if bundle.text else None,
+        bundle=encode_bundle(bundle, request.encode) if bundle.text else None,
         context=context,
         sequence=sequence,
         syncScheduled=is_scheduled,

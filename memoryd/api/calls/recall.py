@@ -53,6 +53,7 @@ from memoryd.memory.recall.query import (
 )
 from memoryd.replies.conversations import TurnReply
 from memoryd.replies.recall import (
+    BundleHistoryReply,
     EventTimeReply,
     EvidenceReply,
     MemorySourceReply,
@@ -62,7 +63,6 @@ from memoryd.replies.recall import (
     RecallItemReply,
     RecallReply,
     ToldJudgedReply,
-    ToldReply,
 )
 from memoryd.wire import TOLD_MAX
 
@@ -399,7 +399,7 @@ async def told(
     session: ToldSession = "",
     before: ToldBefore = 0,
     limit: ToldLimit = 20,
-) -> ToldReply:
+) -> BundleHistoryReply:
     """List what the agent was shown for each stored question, the latest first."""
     return await memories.told(admitted).listing(admitted, limit, session=session, before=before)
 

@@ -13,7 +13,7 @@ from memoryd.domain.access import Who
 from memoryd.domain.clock import rfc3339
 from memoryd.domain.documents import INDEX_ALL
 from memoryd.embed.current import PhaseRecord
-from memoryd.embed.local.worker_process import WorkerKeeper
+from memoryd.embed.local.worker_process import WorkerSupervisor
 from memoryd.qmd.sidecar import QmdState
 from memoryd.replies.daemon import ConfigReply, HeartbeatReply, ProcessReply, UnreachableReply
 from memoryd.replies.models import (
@@ -162,7 +162,7 @@ def _embedding(state: AgentState, remote: RemoteReply | None) -> EmbeddingReply:
     )
 
 
-def _embedder(state: PhaseRecord, worker: WorkerKeeper[Any] | None) -> EmbedderReply:
+def _embedder(state: PhaseRecord, worker: WorkerSupervisor[Any] | None) -> EmbedderReply:
     progress = state.progress
     return EmbedderReply(
         state=state.phase,

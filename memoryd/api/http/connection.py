@@ -21,7 +21,7 @@ from uvicorn.config import Config
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.server import ServerState
 
-from memoryd.api.http.sockets import Doorway, Peer
+from memoryd.api.http.sockets import ClientListener, Peer
 from memoryd.api.problems import body_of
 from memoryd.errors import InvalidRequest, MemorydError, NotNow, TooLarge
 
@@ -167,7 +167,7 @@ class Connection(H11Protocol):
     """
 
     def __init__(
-        self, config: Config, server_state: ServerState, *, listener: Doorway, connections: Connections
+        self, config: Config, server_state: ServerState, *, listener: ClientListener, connections: Connections
     ) -> None:
         super().__init__(config=config, server_state=server_state, app_state={})
         limits = connections.limits

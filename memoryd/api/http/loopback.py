@@ -21,7 +21,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from memoryd.api.http.connection import ConnectionLimits
 from memoryd.api.http.server import Server
 from memoryd.api.http.sockets import BACKLOG, PORT, Peer
-from memoryd.domain.access import DoorRules, HeaderPairs, WrongTokens, bearer_token
+from memoryd.domain.access import DoorRules, HeaderPairs, TokenLimiter, bearer_token
 from memoryd.errors import Denied, MemorydError, NotNow, TooManyTries, Unauthorized
 from memoryd.files.token_file import TokenFile
 from memoryd.replies.daemon import PortReply
@@ -59,12 +59,12 @@ class LoopbackListener(Struct, eq=False):
         self.sock.close()
 
 
-class Door(Struct, frozen=True, kw_only=True):
+class PortGuard(Struct, frozen=True, kw_only=True):
     """The rules and the token of the port; `refused` counts by reason."""
 
     rules: DoorRules
     token: TokenFile
-    wrong: WrongTokens
+    wrong: TokenLimiter
     refused: Counter[str] = field(default_factory=Counter)
 
 
@@ -72,7 +72,7 @@ class LoopbackAuth(Struct, frozen=True, eq=False):
     """Passes requests with the token to `app`; raises Denied, Unauthorized, TooManyTries."""
 
     app: ASGIApp
-    door: Door
+    door: PortGuard
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers: HeaderPairs = scope["headers"]
@@ -141,7 +141,7 @@ class LoopbackPort:
         host: str,
         port: int,
         app: ASGIApp,
-        door: Door,
+        door: PortGuard,
         limits: ConnectionLimits,
         retry: timedelta = timedelta(seconds=5),
     ) -> None:

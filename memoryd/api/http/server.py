@@ -13,9 +13,9 @@ from uvicorn.config import Config
 from uvicorn.server import ServerState
 
 from memoryd.api.http.connection import Connection, ConnectionLimits, Connections
-from memoryd.api.http.sockets import BACKLOG, Doorway
+from memoryd.api.http.sockets import BACKLOG, ClientListener
 from memoryd.errors import MemorydError
-from memoryd.retry import happens
+from memoryd.retry import wait_within
 
 log = structlog.get_logger(__name__)
 
@@ -35,7 +35,7 @@ class Server:
         self,
         *,
         app: ASGIApp,
-        listeners: Sequence[Doorway],
+        listeners: Sequence[ClientListener],
         limits: ConnectionLimits | None = None,
         grace: timedelta = timedelta(seconds=5),
         check_every: timedelta = timedelta(seconds=10),
@@ -49,14 +49,14 @@ class Server:
         self._config = _uvicorn_config(app, limits)
         self._state = ServerState()
         self._waiting = list(listeners)
-        self._serving: dict[Doorway, asyncio.Server] = {}
+        self._serving: dict[ClientListener, asyncio.Server] = {}
         self._grace = grace
         self._check_every = check_every
         self._on_stopping = on_stopping
         self._stop = asyncio.Event()
 
     @property
-    def listeners(self) -> list[Doorway]:
+    def listeners(self) -> list[ClientListener]:
         return [*self._serving, *self._waiting]
 
     def stop(self) -> None:
@@ -71,12 +71,12 @@ class Server:
                 self._waiting.pop(0)
             await self._rebind_removed_sockets()
             self.started.set()
-            while not await happens(self._stop.wait(), self._check_every.total_seconds()):
+            while not await wait_within(self._stop.wait(), self._check_every.total_seconds()):
                 await self._rebind_removed_sockets()
         finally:
             await self._shut_down()
 
-    async def _serve(self, listener: Doorway) -> None:
+    async def _serve(self, listener: ClientListener) -> None:
         factory = functools.partial(
             Connection, self._config, self._state, listener=listener, connections=self.connections
         )
@@ -92,7 +92,7 @@ class Server:
             if not listener.is_still_bound():
                 await self._rebind(listener)
 
-    async def _rebind(self, removed: Doorway) -> None:
+    async def _rebind(self, removed: ClientListener) -> None:
         """Bind a socket of our own at a removed path; also for an inherited socket, which no path leads to now."""
         try:
             fresh = removed.rebind()
@@ -106,7 +106,7 @@ class Server:
         self.unreachable.pop(removed.name, None)
         log.warning("socket was removed and is bound again", path=removed.address)
 
-    def _drop(self, listener: Doorway) -> None:
+    def _drop(self, listener: ClientListener) -> None:
         if (server := self._serving.pop(listener, None)) is not None:
             server.close()
         listener.close()

@@ -23,7 +23,7 @@ from msgspec import Struct
 
 from memoryd.config.paths import SOCKET_PATH_MAX
 from memoryd.errors import AlreadyRunning, ConfigError, NotPermitted, StoreUnavailable
-from memoryd.files.token_file import why_not_ours
+from memoryd.files.token_file import privacy_flaw
 
 log = structlog.get_logger(__name__)
 
@@ -50,7 +50,7 @@ class Peer(Struct, frozen=True):
     socket: str
 
 
-class Doorway(Protocol):
+class ClientListener(Protocol):
     """A listener for client connections: a Unix socket, or a port."""
 
     @property
@@ -64,7 +64,7 @@ class Doorway(Protocol):
 
     def is_still_bound(self) -> bool: ...
 
-    def rebind(self) -> "Doorway": ...
+    def rebind(self) -> "ClientListener": ...
 
     def peer(self, connected: socket.socket) -> Peer: ...
 
@@ -148,7 +148,7 @@ def private_directory(directory: Path) -> None:
     """
     make_directories(directory)
     status = directory.lstat()
-    if problem := why_not_ours(status) if stat.S_ISDIR(status.st_mode) else "is not a real directory":
+    if problem := privacy_flaw(status) if stat.S_ISDIR(status.st_mode) else "is not a real directory":
         raise NotPermitted(
             f"the socket's directory {directory} {problem}",
             hint=f"give the socket a directory of its own: mkdir -m 700 …, or chmod 700 {shlex.quote(str(directory))}",

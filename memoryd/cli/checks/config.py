@@ -10,7 +10,7 @@ from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 
-from memoryd.cli.checks.finding import Examination, Finding, Findings, check, chmod, with_part
+from memoryd.cli.checks.finding import CheckContext, Finding, Findings, check, chmod, with_part
 from memoryd.cli.terminal import count, duration
 from memoryd.config.loading.exposure import exposures
 from memoryd.config.paths import config_file
@@ -35,7 +35,7 @@ _STARTING_SECONDS = 1.0
     advice="correct each key that is named: `memoryctl config check` has the line of each",
     needs_config=False,
 )
-def valid(examination: Examination) -> Findings:
+def valid(examination: CheckContext) -> Findings:
     """Check the configuration file and `MEMORYD_*` variables as the daemon reads them: all problems at once."""
     if examination.loaded is not None:
         yield Finding("ok", str(examination.loaded.source or "no file, the defaults hold"))
@@ -48,7 +48,7 @@ def valid(examination: Examination) -> Findings:
     "configuration",
     advice="take the key out, or write it as the notice says",
 )
-def notices(examination: Examination) -> Findings:
+def notices(examination: CheckContext) -> Findings:
     """Check for keys that are valid but have no effect here, or another effect than they seem to have."""
     loaded = examination.loaded
     if loaded is not None:
@@ -64,7 +64,7 @@ def notices(examination: Examination) -> Findings:
     advice="write the key, or a reference to it, in its place, then `memoryctl reload`",
     needs_config=False,
 )
-def masked(examination: Examination) -> Findings:
+def masked(examination: CheckContext) -> Findings:
     """Check for keys that a backup left out and a restore could not fill in: the file has `MEMORYD_MASKED_1` there."""
     source = examination.loaded.source if examination.loaded is not None else config_file()
     try:
@@ -82,7 +82,7 @@ def masked(examination: Examination) -> Findings:
     "privacy",
     advice="close the file (`chmod 600`), use `https://`",
 )
-def exposed(examination: Examination) -> Findings:
+def exposed(examination: CheckContext) -> Findings:
     """Check for keys in files that other users can read, and notes that are sent to a provider unencrypted."""
     loaded = examination.loaded
     if loaded is not None:
@@ -99,7 +99,7 @@ def exposed(examination: Examination) -> Findings:
     "configuration",
     advice="let the daemon read it again: `memoryctl reload`; what that names: `memoryctl service restart`",
 )
-def loaded(examination: Examination) -> Findings:
+def loaded(examination: CheckContext) -> Findings:
     """Check whether the running daemon has read this file in its present version, and which keys need a restart."""
     status = examination.status
     if status is None or examination.loaded is None:
@@ -136,7 +136,7 @@ OWN_HINT = "correct that note, or remove it from team.share"
 
 
 @check("team.git", "git", advice="install git 2.30 or later, and say who you are by `git config --global`")
-def git(examination: Examination) -> Findings:
+def git(examination: CheckContext) -> Findings:
     """Check whether git is installed, recent enough for the memory of a team, and has the author the team knows."""
     section = examination.config.team
     if not section.is_joined or section.is_on_server:
@@ -170,7 +170,7 @@ async def _git_author(section: TeamSection) -> str:
     advice="`memoryctl team status` says what waits, `memoryctl team sync` tries again",
     seconds=60,
 )
-def exchange(examination: Examination) -> Findings:
+def exchange(examination: CheckContext) -> Findings:
     """Check whether the repository of the team can be reached and accepts pushes, and which notes are not shown."""
     section = examination.config.team
     if not section.is_joined:

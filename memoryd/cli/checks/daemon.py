@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 
 from memoryd import __version__
-from memoryd.cli.checks.finding import Examination, Finding, Findings, Remedy, check, chmod, with_part
+from memoryd.cli.checks.finding import CheckContext, Finding, Findings, Remedy, check, chmod, with_part
 from memoryd.cli.terminal import ago, count, duration
 from memoryd.client.connection import lock_holder, lock_note
 from memoryd.config.paths import SOCKET_PATH_MAX, lock_file, socket_path
@@ -26,7 +26,7 @@ from memoryd.replies.status import AgentStatus
     advice="stop the other daemon, or ask it at its socket; a lock file that no process holds does no harm",
     needs_config=False,
 )
-def lock(examination: Examination) -> Findings:
+def lock(examination: CheckContext) -> Findings:
     """Check which process holds the lock of the state folder, and whether the same process answers at the socket."""
     path = lock_file()
     holder = lock_holder(path, examination.proc)
@@ -51,7 +51,7 @@ def lock(examination: Examination) -> Findings:
     advice="if a part is stuck, the daemon is restarted or ends itself; `memoryctl service restart` does it now",
     needs_config=False,
 )
-def heartbeats(examination: Examination) -> Findings:
+def heartbeats(examination: CheckContext) -> Findings:
     """Check whether event loop, writers and watcher of the daemon make progress, by its status."""
     process = examination.status.get("daemon") if examination.status else None
     if process is None:
@@ -71,7 +71,7 @@ def heartbeats(examination: Examination) -> Findings:
     "loopback port",
     advice="`chmod 600` the file, or delete it: memoryd makes one; end the other program, or set another `http.port`",
 )
-def port(examination: Examination) -> Findings:
+def port(examination: CheckContext) -> Findings:
     """Check, with `http.enabled`, whether the token file can be trusted, and which program has the port."""
     http = examination.config.http
     if not http.enabled:
@@ -90,7 +90,7 @@ def port(examination: Examination) -> Findings:
     yield _port_finding(examination, where) or Finding("ok", f"{where}, {token}")
 
 
-def _port_finding(examination: Examination, where: str) -> Finding | None:
+def _port_finding(examination: CheckContext, where: str) -> Finding | None:
     """Return why a port is not open, from the status, or without a daemon by whether another program listens there."""
     http, status = examination.config.http, examination.status
     if status is None:
@@ -117,7 +117,7 @@ PAUSE_SECONDS = 3.0
     "queue",
     advice="`memoryctl status` says what is degraded; a provider that fails, or a spent budget, keeps passages waiting",
 )
-def moving(examination: Examination) -> Findings:
+def moving(examination: CheckContext) -> Findings:
     """Check the files to read and passages to embed that are waiting, and whether their number falls."""
     before = examination.status
     if before is None:
@@ -170,7 +170,7 @@ _PROBE_SECONDS = 2.0
     advice=("start memoryd; `--fix` removes a dead socket of your own; move one of another user away by hand"),
     needs_config=False,
 )
-def answers(examination: Examination) -> Findings:
+def answers(examination: CheckContext) -> Findings:
     """Check whether there is a socket at its path, whether it is ours, and whether memoryd answers there."""
     status, path = examination.status, _path(examination)
     if status is not None:
@@ -198,7 +198,7 @@ def answers(examination: Examination) -> Findings:
     advice="`chmod 600` the socket, `chmod 700` its folder, or name another one in `MEMORYD_SOCKET`",
     needs_config=False,
 )
-def access(examination: Examination) -> Findings:
+def access(examination: CheckContext) -> Findings:
     """Check owner and mode of the socket (0600) and of its folder (0700)."""
     socket = _path(examination)
     for path, rights in ((socket, 0o600), (socket.parent, 0o700)):
@@ -221,7 +221,7 @@ def access(examination: Examination) -> Findings:
     advice="name a shorter path in `MEMORYD_SOCKET`, for the daemon and for all of its clients",
     needs_config=False,
 )
-def length(examination: Examination) -> Findings:
+def length(examination: CheckContext) -> Findings:
     """Check whether the path of the socket is longer than the system allows."""
     path, named = _path(examination), os.environ.get("MEMORYD_SOCKET", "")
     if len(os.fsencode(path)) > SOCKET_PATH_MAX:
@@ -238,7 +238,7 @@ def length(examination: Examination) -> Findings:
     advice="restart the daemon after an update, or update the older of the two",
     needs_config=False,
 )
-def version(examination: Examination) -> Findings:
+def version(examination: CheckContext) -> Findings:
     """Check whether daemon and `memoryctl` have the same version."""
     if examination.status is not None and examination.status["version"] != __version__:
         message = f"memoryd is {examination.status['version']}, memoryctl is {__version__}"
@@ -251,7 +251,7 @@ def version(examination: Examination) -> Findings:
     advice="see what is at the path, and restart the daemon",
     needs_config=False,
 )
-def unreachable(examination: Examination) -> Findings:
+def unreachable(examination: CheckContext) -> Findings:
     """Check for sockets of the daemon or of single agents whose paths do not lead to the daemon."""
     for closed in examination.status.get("unreachable", ()) if examination.status else ():
         yield Finding(
@@ -271,7 +271,7 @@ def owner_of(info: os.stat_result) -> str:
     return "root" if info.st_uid == 0 else f"uid {info.st_uid}"
 
 
-def _path(examination: Examination) -> Path:
+def _path(examination: CheckContext) -> Path:
     return examination.invocation.socket or socket_path()
 
 
@@ -293,7 +293,7 @@ def _obstacle(path: Path, info: os.stat_result) -> Finding | None:
     return None
 
 
-def _remove(path: Path, examination: Examination) -> str:
+def _remove(path: Path, examination: CheckContext) -> str:
     # checked again: a daemon may have started since the check
     info = _lstat(path)
     if info is None or _obstacle(path, info) is not None or examination.is_in_use or not is_refused(path):
@@ -312,7 +312,7 @@ _GRACE_SECONDS = 30.0
     "watcher",
     advice="follow the reason in the message; until then changes are only found by scans",
 )
-def alive(examination: Examination) -> Findings:
+def alive(examination: CheckContext) -> Findings:
     """Check whether file events reach the daemon, which tests this with a file of its own every 30 s."""
     for agent in examination.status["agents"] if examination.status else ():
         watcher = agent["watcher"]
@@ -331,7 +331,7 @@ def alive(examination: Examination) -> Findings:
     "scanner",
     advice="ask for a scan: `memoryctl sync`; if that does not end, restart the daemon",
 )
-def scanned(examination: Examination) -> Findings:
+def scanned(examination: CheckContext) -> Findings:
     """Check when each workspace was last compared with its index, against `sync.reconcileSeconds`."""
     if examination.status is None:
         return

@@ -24,7 +24,7 @@ from memoryd.replies.status import StatusReply
 STATUS_SECONDS = 10.0
 
 
-class Examination(Struct, frozen=True):
+class CheckContext(Struct, frozen=True):
     """The input of all checks. `status` is None if the daemon does not answer, and `silence` is the reason."""
 
     invocation: Invocation
@@ -127,7 +127,7 @@ def with_part(part: str, *findings: Finding) -> Findings:
     yield from (replace(finding, part=finding.part or part) for finding in findings)
 
 
-CheckFunction = Callable[[Examination], Iterable[Finding]]
+CheckFunction = Callable[[CheckContext], Iterable[Finding]]
 """Performs one check. It blocks, may raise, and may never return."""
 AnyCheck = TypeVar("AnyCheck", bound=CheckFunction)
 

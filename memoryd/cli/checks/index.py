@@ -12,7 +12,7 @@ from hashlib import file_digest
 from itertools import islice
 from pathlib import Path
 
-from memoryd.cli.checks.finding import Examination, Finding, Findings, Remedy, check, with_part
+from memoryd.cli.checks.finding import CheckContext, Finding, Findings, Remedy, check, with_part
 from memoryd.cli.terminal import count, duration, size
 from memoryd.config.agents import Agent
 from memoryd.config.paths import replaced_dir, state_dir
@@ -52,7 +52,7 @@ SYNC_SECONDS = 15.0
     advice="nothing is lost: `--fix` sets the index aside, and it is made anew from the notes",
     seconds=120,
 )
-def sound(examination: Examination) -> Findings:
+def sound(examination: CheckContext) -> Findings:
     """Check pages, tables, word index and rows of the index and of the index of conversations; `--deep`: every index
     of every table too."""
     for path, part in _index_paths(examination).items():
@@ -65,14 +65,14 @@ def sound(examination: Examination) -> Findings:
     advice="`memoryctl sync` catches up, `memoryctl reindex --force` reads all notes again; `--fix` asks for that",
     seconds=60,
 )
-def disk(examination: Examination) -> Findings:
+def disk(examination: CheckContext) -> Findings:
     """Check whether the index equals the disk, by all names and the hashes of 50 notes; `--deep`: of all notes."""
     for agent in examination.agents:
         if agent.index_path.exists() and agent.workspace.is_dir() and _is_same_as_daemon(agent, examination):
             yield from with_part(f"index of {agent.id} and disk", _disk_finding(agent, examination))
 
 
-def differences(agent: Agent, examination: Examination, chance: random.Random) -> tuple[int, str]:
+def differences(agent: Agent, examination: CheckContext, chance: random.Random) -> tuple[int, str]:
     """Compare the index with the disk: all names, and the hashes of a sample of notes, or of all if `is_deep`.
 
     Return how many hashes were compared, and in words which notes are not indexed, deleted, or changed since.
@@ -97,7 +97,7 @@ def _roots(agent: Agent, config: Config) -> tuple[list[ScanRoot], ScanRules]:
     return roots_and_rules(agent, max_file_bytes=config.limits.max_file_bytes)
 
 
-def _index_paths(examination: Examination) -> Mapping[Path, str]:
+def _index_paths(examination: CheckContext) -> Mapping[Path, str]:
     parts: dict[Path, str] = {}
     for agent in examination.agents:
         parts.setdefault(agent.index_path, f"index of {agent.id}")
@@ -105,7 +105,7 @@ def _index_paths(examination: Examination) -> Mapping[Path, str]:
     return parts
 
 
-def _index_findings(path: Path, part: str, examination: Examination) -> Findings:
+def _index_findings(path: Path, part: str, examination: CheckContext) -> Findings:
     file = IndexFile(path, is_used=examination.is_in_use)
     kind = file.kind
     if kind is FileKind.ABSENT:
@@ -132,7 +132,7 @@ def _index_findings(path: Path, part: str, examination: Examination) -> Findings
         yield Finding("ok", f"{path} is sound")
 
 
-def _rebuild(file: IndexFile, examination: Examination) -> Remedy | None:
+def _rebuild(file: IndexFile, examination: CheckContext) -> Remedy | None:
     if examination.status is not None:
         return _read_again(examination)
     if file.is_used:
@@ -149,7 +149,7 @@ def _rebuild(file: IndexFile, examination: Examination) -> Remedy | None:
     return Remedy(f"set {file.path} aside, for memoryd to make a new one", act)
 
 
-def _read_again(examination: Examination) -> Remedy:
+def _read_again(examination: CheckContext) -> Remedy:
     def act() -> str:
         with examination.invocation.client() as client:
             pending = client.reindex(force=True)
@@ -158,7 +158,7 @@ def _read_again(examination: Examination) -> Remedy:
     return Remedy("have memoryd read all notes again (memoryctl reindex --force)", act)
 
 
-def _disk_finding(agent: Agent, examination: Examination) -> Finding:
+def _disk_finding(agent: Agent, examination: CheckContext) -> Finding:
     chance = random.Random()
     trouble = _catch_up(agent, examination)
     compared, differing = differences(agent, examination, chance)
@@ -174,7 +174,7 @@ def _disk_finding(agent: Agent, examination: Examination) -> Finding:
     return Finding("wrong", f"{differing}{trouble and f' ({trouble})'}", hint, _read_again(examination))
 
 
-def _catch_up(agent: Agent, examination: Examination) -> str:
+def _catch_up(agent: Agent, examination: CheckContext) -> str:
     """Make the daemon read saved notes; return why it did not finish, empty if it did or does not run."""
     if examination.status is None:
         return ""
@@ -183,7 +183,7 @@ def _catch_up(agent: Agent, examination: Examination) -> str:
     return "" if reply["complete"] else reply["reason"] or "memoryd has not caught up in time"
 
 
-def _is_same_as_daemon(agent: Agent, examination: Examination) -> bool:
+def _is_same_as_daemon(agent: Agent, examination: CheckContext) -> bool:
     """Return whether a running daemon uses the same folders and index for this agent: its flags may name others."""
     if examination.status is None:
         return True
@@ -230,7 +230,7 @@ LARGE_BYTES = 256 * 2**20
     advice="the daemon sets a damaged ledger aside when it starts; the ledger of a newer memoryd needs that version",
     seconds=60,
 )
-def ledger(examination: Examination) -> Findings:
+def ledger(examination: CheckContext) -> Findings:
     """Check pages and version of the ledger, and whether there are damaged ledgers beside it."""
     for agent in {agent.ledger_path: agent for agent in examination.agents}.values():
         yield from with_part(
@@ -273,7 +273,7 @@ def _ledger_findings(path: Path, *, is_used: bool) -> Findings:
     advice="when all is well, remove the folder `replaced` of the state folder",
     needs_config=False,
 )
-def replaced(_examination: Examination) -> Findings:
+def replaced(_examination: CheckContext) -> Findings:
     """Check for copies of files that a restore replaced: their size and age."""
     folder = replaced_dir()
     copies = [copy for copy in folder.iterdir() if copy.is_dir()] if folder.is_dir() else []
@@ -294,7 +294,7 @@ def replaced(_examination: Examination) -> Findings:
     "notes",
     advice="name the folder in `agents.defaults.workspace`, and other places in `memorySearch.extraPaths`",
 )
-def notes(examination: Examination) -> Findings:
+def notes(examination: CheckContext) -> Findings:
     """Check whether there is a workspace, and whether it has notes in places that are not indexed."""
     # the status is preferred to the configuration, because the daemon may have been started with --all
     if examination.status is not None:
@@ -326,7 +326,7 @@ def _note_findings(agent: str, workspace: Path, files: int, outside: OutsideCoun
     "ignored",
     advice="write a path relative to the workspace, without list markers: `memory/letters/`",
 )
-def ignored(examination: Examination) -> Findings:
+def ignored(examination: CheckContext) -> Findings:
     """Check whether each path that `.memoryignore` names exists."""
     for workspace in {agent.workspace: None for agent in examination.agents}:
         try:
@@ -345,7 +345,7 @@ def ignored(examination: Examination) -> Findings:
 @check(
     "notes.conflicts", "notes", advice="`memoryctl conflicts` shows how the versions differ, and settles the conflict"
 )
-def conflicts(examination: Examination) -> Findings:
+def conflicts(examination: CheckContext) -> Findings:
     """Check for notes that a folder synchroniser or git left in two versions."""
     for agent in examination.agents:
         roots, rules = _roots(agent, examination.config)
@@ -402,7 +402,7 @@ _STRAY_HINT = "move it after the kind; docs/how-to/memories.md says how a memory
     advice="correct the line: `docs/how-to/memories.md` says how a memory is written, and"
     " `docs/explanation/why-recalled.md` why one is recalled, or is not",
 )
-def memories(examination: Examination) -> Findings:
+def memories(examination: CheckContext) -> Findings:
     """Check retained lines and pages for lines that look like a memory but are none, or have attributes as text."""
     for agent in examination.agents:
         yield from with_part(f"memories of {agent.id}", *_memory_findings(agent, examination.config))

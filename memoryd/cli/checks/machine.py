@@ -11,10 +11,10 @@ from itertools import islice
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
-from memoryd.cli.checks.finding import Examination, Finding, Findings, FindingState, check, chmod, with_part
+from memoryd.cli.checks.finding import CheckContext, Finding, Findings, FindingState, check, chmod, with_part
 from memoryd.cli.terminal import count, size
 from memoryd.config.agents import Agent
-from memoryd.config.paths import cache_dir, lock_file, moved_away, state_dir
+from memoryd.config.paths import cache_dir, lock_file, move_command, state_dir
 from memoryd.domain.documents import printable_name
 from memoryd.domain.memories.machines import machine_key
 from memoryd.errors import ConfigError
@@ -37,7 +37,7 @@ _ZONES = Path("/usr/share/zoneinfo")
     "clock",
     advice="set the clock (`timedatectl set-ntp true`); `touch` files that are dated in the future",
 )
-def sane(examination: Examination) -> Findings:
+def sane(examination: CheckContext) -> Findings:
     """Check the clock against the dates of the notes, and the time zone in which days are counted."""
     now = datetime.now(UTC)
     if now < EARLIEST:
@@ -53,7 +53,7 @@ def sane(examination: Examination) -> Findings:
     yield zone_finding(examination.config.memory.timezone, os.environ.get("TZ", ""), now)
 
 
-def _roots(agent: Agent, examination: Examination) -> tuple[list[ScanRoot], ScanRules]:
+def _roots(agent: Agent, examination: CheckContext) -> tuple[list[ScanRoot], ScanRules]:
     return roots_and_rules(agent, max_file_bytes=examination.config.limits.max_file_bytes)
 
 
@@ -81,7 +81,7 @@ _HINT = "free some space; memoryctl models list shows models that can be fetched
     "disk",
     advice="free some space: `memoryctl models list` shows models that can be fetched again",
 )
-def space(examination: Examination) -> Findings:
+def space(examination: CheckContext) -> Findings:
     """Check free bytes and inodes on the disks of state folder, cache, indexes and workspaces."""
     places = {state_dir(): "state folder", cache_dir(): "cache"}
     for agent in examination.agents:
@@ -126,7 +126,7 @@ ROOM = 0.8
     "file events",
     advice="`sudo sysctl -w fs.inotify.max_user_watches=…`, and the same line in `/etc/sysctl.d/60-memoryd.conf`",
 )
-def watches(examination: Examination) -> Findings:
+def watches(examination: CheckContext) -> Findings:
     """Check `fs.inotify.max_user_watches` against the number of watched folders (Linux)."""
     limit = _limit(examination.proc, _WATCHES)
     if limit is None:
@@ -143,7 +143,7 @@ def watches(examination: Examination) -> Findings:
     "file events",
     advice="`sudo sysctl -w fs.inotify.max_user_instances=512`, and the same line in `/etc/sysctl.d/60-memoryd.conf`",
 )
-def instances(examination: Examination) -> Findings:
+def instances(examination: CheckContext) -> Findings:
     """Check `fs.inotify.max_user_instances` against the instances that your processes use (Linux)."""
     limit = _limit(examination.proc, _INSTANCES)
     if limit is None:
@@ -161,7 +161,7 @@ def _limit(proc: Path, name: str) -> int | None:
         return None
 
 
-def _watched_folders(examination: Examination) -> int:
+def _watched_folders(examination: CheckContext) -> int:
     folders: set[str] = set()
     for agent in examination.agents:
         if agent.memory_search.sync.watch:
@@ -204,7 +204,7 @@ MAX_UNREAD = 5
     advice="remove the rights of others: `--fix` does, with `chmod go-rwx`",
     needs_config=False,
 )
-def ours(examination: Examination) -> Findings:
+def ours(examination: CheckContext) -> Findings:
     """Check whether other users can read the state folder, or indexes and ledgers outside of it."""
     state = state_dir()
     folders = [state] if state.is_dir() else []
@@ -226,7 +226,7 @@ def ours(examination: Examination) -> Findings:
     "permissions",
     advice="`chmod go-rwx` the workspace, unless others should read it",
 )
-def workspace(examination: Examination) -> Findings:
+def workspace(examination: CheckContext) -> Findings:
     """Check whether other users of the machine can read the notes."""
     for path in dict.fromkeys(agent.workspace for agent in examination.agents):
         if path.is_dir() and may_be_listed(path.stat().st_mode, _modes_above(path)):
@@ -239,7 +239,7 @@ def workspace(examination: Examination) -> Findings:
     "permissions",
     advice="`chmod u+rX` the note or folder, or give it back to its owner (`chown`); else list it in `.memoryignore`",
 )
-def notes(examination: Examination) -> Findings:
+def notes(examination: CheckContext) -> Findings:
     """Check whether memoryctl may read every note, and list every folder of notes."""
     for agent in examination.agents:
         roots, rules = _roots(agent, examination)
@@ -263,7 +263,7 @@ def _recovery_command(path: Path, mode: str) -> str:
     "permissions",
     advice="give the folder back to its owner (`chown`, `chmod u+rwx`), or mount the disk for writing",
 )
-def writable(examination: Examination) -> Findings:
+def writable(examination: CheckContext) -> Findings:
     """Check whether memoryd may write to its folders: state, cache, and the workspace unless `memory.readOnly`."""
     places = {state_dir(): "state folder", cache_dir(): "cache"}
     for agent in examination.agents:
@@ -274,7 +274,7 @@ def writable(examination: Examination) -> Findings:
         path = _nearest(place)
         if not path.is_dir():
             message = f"{path} is a file, where the {noun} should be"
-            yield Finding("wrong", message, f"move it away: {moved_away(path)}")
+            yield Finding("wrong", message, f"move it away: {move_command(path)}")
         elif not os.access(path, os.W_OK | os.X_OK):
             owner = path.stat().st_uid
             whose = "" if owner == os.geteuid() else f": it belongs to uid {owner}"
@@ -292,7 +292,7 @@ def _is_passable(modes: Iterable[int]) -> bool:
     return all(mode & stat.S_IXOTH for mode in modes)
 
 
-def _reachable_databases(examination: Examination, state: Path) -> Iterator[Path]:
+def _reachable_databases(examination: CheckContext, state: Path) -> Iterator[Path]:
     """Yield our databases outside the state folder in folders that other users can enter."""
     for agent in examination.agents if examination.loaded else ():
         for path in (agent.index_path, agent.ledger_path, agent.conversations_path):
@@ -328,7 +328,7 @@ def _is_open(path: Path) -> bool:
     "machines",
     advice="give all machines on the folder the same `memory.machines.secret`; delete unused journals",
 )
-def machines(examination: Examination) -> Findings:
+def machines(examination: CheckContext) -> Findings:
     """Check the journals that machines sharing a folder exchange beside its notes, and whether all can be read."""
     for agent in examination.agents:
         yield from with_part(f"machines of {agent.id}", *_machine_findings(agent))

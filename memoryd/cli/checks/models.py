@@ -15,8 +15,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from memoryd.cli.checks.finding import Examination, Finding, Findings, Remedy, check, with_part
-from memoryd.config.loading.exposure import is_here
+from memoryd.cli.checks.finding import CheckContext, Finding, Findings, Remedy, check, with_part
+from memoryd.config.loading.exposure import is_this_machine
 from memoryd.config.providers import LlmSection
 from memoryd.config.root import Config
 from memoryd.domain.embedding import PROVIDERS
@@ -54,7 +54,7 @@ SLOW_MS = 1500.0
     advice="fetch the model (`memoryctl models pull`), or correct `memorySearch.remote` and the key",
     seconds=90,
 )
-def provider(examination: Examination) -> Findings:
+def provider(examination: CheckContext) -> Findings:
     """Check the provider of vectors: the file of a local model, or the answers of a provider to fixed sentences, never
     notes. A provider on another machine is asked only with `--ask-providers`, because that may cost some tokens."""
     checked = set()
@@ -70,7 +70,7 @@ def provider(examination: Examination) -> Findings:
     "model",
     advice="fetch it again: `memoryctl models remove`, `memoryctl models pull`; `--fix` does, after asking",
 )
-def model_files(examination: Examination) -> Findings:
+def model_files(examination: CheckContext) -> Findings:
     """Check the file of the local embedding model: its header, and whether it is complete; `--deep`: its hash, and
     whether its vectors distinguish texts."""
     local = {
@@ -91,14 +91,14 @@ def _plans(config: Config) -> Iterator[tuple[EmbedderPlan, ModelStore]]:
         yield plan_for(agent, config.models, store=store, environment=os.environ, home=Path.home()), store
 
 
-def _plan_findings(plan: EmbedderPlan, examination: Examination, store: ModelStore) -> Findings:
+def _plan_findings(plan: EmbedderPlan, examination: CheckContext, store: ModelStore) -> Findings:
     for part, settings in (("provider", plan.first), ("fallback", plan.second)):
         if isinstance(settings, LocalSettings):
             finding = model_finding(store, settings.spec, "local model {}".format, "try it: memoryctl models verify")
             yield from with_part(part, finding)
         elif settings is not None:
             keys = KeySources(examination.config.models, os.environ, plan.profiles)
-            if examination.asks_providers or is_here(urlsplit(settings.base_url).hostname or ""):
+            if examination.asks_providers or is_this_machine(urlsplit(settings.base_url).hostname or ""):
                 yield from with_part(part, *asyncio.run(_remote_findings(part, settings, keys)))
             else:
                 yield from with_part(part, _unasked_finding(settings, keys))
@@ -113,7 +113,7 @@ def _unasked_finding(settings: RemoteSettings, keys: KeySources) -> Finding:
     return Finding("off", f"{_name(settings)}: not asked, because it is not on this machine", hint)
 
 
-def _model_file_findings(settings: LocalSettings, store: ModelStore, examination: Examination) -> Findings:
+def _model_file_findings(settings: LocalSettings, store: ModelStore, examination: CheckContext) -> Findings:
     try:
         path = store.locate(model_file(settings.spec))
         if path is None:
@@ -146,7 +146,7 @@ def _why_changed(path: Path, settings: LocalSettings, store: ModelStore) -> str:
     return ""
 
 
-def _try_model(path: Path, examination: Examination) -> Finding:
+def _try_model(path: Path, examination: CheckContext) -> Finding:
     # imported here: it loads numpy and the worker
     from memoryd.cli.local.models import check as check_model
 
@@ -215,7 +215,7 @@ def _refusal_finding(settings: RemoteSettings, error: MemorydError | OSError) ->
     "text model",
     advice="correct `memory.llm`; everything else works without it",
 )
-def text_model(examination: Examination) -> Findings:
+def text_model(examination: CheckContext) -> Findings:
     """Check the file of the text model, or the key of its endpoint, to which nothing is sent."""
     llm = examination.config.memory.llm
     if llm.provider == "none":
@@ -265,7 +265,7 @@ def model_finding(store: ModelStore, source: str, describe: Callable[[Path], str
     advice="`npm install -g @tobilu/qmd`, with the Node that runs it; until then the builtin index answers",
     seconds=90,
 )
-def qmd(examination: Examination) -> Sequence[Finding]:
+def qmd(examination: CheckContext) -> Sequence[Finding]:
     """Check, if `memory.backend` is `qmd`, whether qmd is installed, recent enough, and opens its database."""
     memory = examination.config.memory
     if memory.backend != "qmd":
@@ -300,7 +300,7 @@ async def _qmd_findings(installation: QmdInstallation) -> list[Finding]:
     "reranker",
     advice="correct the key, or fetch the model: `memoryctl models pull`",
 )
-def reranker(examination: Examination) -> Findings:
+def reranker(examination: CheckContext) -> Findings:
     """Check the file of the reranker that `query.rerank.modelPath` names."""
     sources = {
         agent.memory_search.query.rerank.model_path: agent

@@ -12,17 +12,17 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from memoryd.cli.checks.finding import Examination, Finding, Findings, Remedy, check
+from memoryd.cli.checks.finding import CheckContext, Finding, Findings, Remedy, check
 from memoryd.cli.terminal import count
 from memoryd.config.loading.load import Loaded
 from memoryd.domain.expressions import expression
-from memoryd.domain.settings_text import parsed
+from memoryd.domain.settings_text import parse_settings
 from memoryd.errors import MemorydError
 from memoryd.files.writing import replace_file
-from memoryd.hooks.hosts import HOSTS, Host, is_here
+from memoryd.hooks.hosts import HOSTS, Host, is_installed
 from memoryd.service.installing import ServiceFiles, changed_lines, installation_of
 from memoryd.service.managers import ServiceManager, manager_here
-from memoryd.service.steps import ServiceState, ServiceStep, carry_out
+from memoryd.service.steps import ServiceState, ServiceStep, carry_out_steps
 from memoryd.service.systemd import DROP_IN, MASKED
 
 _INSTALL = "memoryctl service install"
@@ -38,7 +38,7 @@ _EXEC = expression(r"^ExecStart=[-@:+!]*(\"(?:[^\"\\]|\\.)*\"|\S+)", re.MULTILIN
     ),
     needs_config=False,
 )
-def units(examination: Examination) -> Findings:
+def units(examination: CheckContext) -> Findings:
     """Check the state of memoryd in systemd or launchd: installed, enabled, running, its program present, running after
     logout, its files up to date with the configuration."""
     manager = manager_here()
@@ -102,7 +102,7 @@ def _outdated_findings(manager: ServiceManager, state: ServiceState, loaded: Loa
 def _rewrite_remedy(manager: ServiceManager, state: ServiceState, files: ServiceFiles) -> Remedy:
     def act() -> str:
         done: list[ServiceStep] = []
-        carry_out(manager.install(files, state), write=replace_file, tell=done.append)
+        carry_out_steps(manager.install(files, state), write=replace_file, tell=done.append)
         return "; ".join(f"{step.kind} {step.what}" for step in done)
 
     return Remedy("write the files of the service anew (memoryctl service install)", act)
@@ -124,9 +124,9 @@ _OURS = ("memoryctl", "memoryd")
     advice="install them again: `memoryctl hooks install PROGRAM`; `--fix` does",
     needs_config=False,
 )
-def programs(_examination: Examination) -> Findings:
+def programs(_examination: CheckContext) -> Findings:
     """Check whether our hooks in the settings of agent programs run programs that exist."""
-    hosts = [host for host in HOSTS.values() if is_here(host)]
+    hosts = [host for host in HOSTS.values() if is_installed(host)]
     if not hosts:
         yield Finding("off", "no agent program is here", "memoryctl hooks list shows the supported ones")
     for host in hosts:
@@ -162,7 +162,7 @@ def _hook_findings(host: Host) -> Findings:
     advice="correct the command in that file: `docs/how-to/mcp.md`",
     needs_config=False,
 )
-def mcp_servers(_examination: Examination) -> Findings:
+def mcp_servers(_examination: CheckContext) -> Findings:
     """Check whether entries for memoryd in the settings of MCP clients run programs that exist."""
     # imported here, as in _hook_findings
     from memoryd.cli.local.hook_settings import places
@@ -222,7 +222,7 @@ def _reinstall_remedy(host: Host, path: Path, commands: Mapping[str, str]) -> Re
 def _read(path: Path) -> object:
     try:
         text = path.read_text(encoding="utf-8")
-        return tomllib.loads(text) if path.suffix == ".toml" else parsed(text, has_comments=True)
+        return tomllib.loads(text) if path.suffix == ".toml" else parse_settings(text, has_comments=True)
     except (OSError, ValueError, RecursionError) as exc:
         raise MemorydError(
             f"{path} cannot be read: {exc}", hint="correct it by hand; memoryd changes nothing there"

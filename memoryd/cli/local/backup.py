@@ -13,15 +13,15 @@ import click
 from msgspec import to_builtins
 
 from memoryd.cli.bars import byte_progress
-from memoryd.cli.invocation import Invocation, argument, flag, unknown_agent, verb
-from memoryd.cli.terminal import count, harmless_line, is_terminal, let_go_of_output, note, size, styled
+from memoryd.cli.invocation import Invocation, argument, flag, unknown_agent, with_invocation
+from memoryd.cli.terminal import count, discard_output, harmless_line, is_terminal, note, size, style
 from memoryd.config.loading.load import Loaded, load
 from memoryd.config.loading.masking import FolderReference, folder_references
 from memoryd.config.paths import config_file, socket_path, state_dir
 from memoryd.daemon.lock import DaemonLock
 from memoryd.errors import InvalidRequest, NotFound, StoreUnavailable
 from memoryd.moving.archive import BackupManifest, BackupPlaces, OpenBackup, open_backup
-from memoryd.moving.backup import Restored, backup_sources, contents_of, staged, write_backup
+from memoryd.moving.backup import Restored, backup_sources, contents_of, stage_restore, write_backup
 from memoryd.moving.replacing import Replacement, without_daemon
 from memoryd.moving.workspace_move import KnownWorkspace, MovePlan, carry_out, known_workspaces, move_plan
 from memoryd.wire import Exit
@@ -34,7 +34,7 @@ _SHOWN = 20
 @flag("--notes", "has_notes", help="Include the notes themselves: MEMORY.md, memory/ and bank/.")
 @flag("--with-secrets", "has_secrets", help="Keep the keys of the configuration.")
 @flag("--force", help="Overwrite an existing file.")
-@verb
+@with_invocation
 def backup_command(invocation: Invocation, file: str, has_notes: bool, has_secrets: bool, force: bool) -> Exit:
     """Write all data that cannot be rebuilt into one file, readable by you alone; works while memoryd runs.
 
@@ -71,14 +71,14 @@ def _backup_target(file: str, *, force: bool) -> Iterator[IO[bytes]]:
             yield sys.stdout.buffer
             sys.stdout.buffer.flush()
         except OSError as exc:
-            let_go_of_output()
+            discard_output()
             why = f"standard output cannot be written: {exc.strerror or exc}"
             raise StoreUnavailable(why, hint="what came out is no backup: remove it") from exc
         return
     # here: only this command needs the module, which imports the file layer
-    from memoryd.cli.written_file import streamed
+    from memoryd.cli.written_file import open_for_export
 
-    with streamed(Path(file), replaces=force) as out:
+    with open_for_export(Path(file), replaces=force) as out:
         yield out
 
 
@@ -102,7 +102,7 @@ def _backup_notes(manifest: BackupManifest, path: Path, has_notes: bool) -> Iter
     help="A folder of the backup that the configuration does not name; may be given again.",
 )
 @flag("-y", "--yes", help="Do not ask.")
-@verb
+@with_invocation
 def restore_command(
     invocation: Invocation,
     file: Path,
@@ -125,7 +125,7 @@ def restore_command(
     ):
         for finished in notes:
             note(finished)
-        stage = partial(staged, keeps_config=keep_config, into=into)
+        stage = partial(stage_restore, keeps_config=keep_config, into=into)
         return _restore(invocation, backup, state, stage, dry_run=dry_run, yes=yes)
 
 
@@ -224,7 +224,7 @@ def workspace_command() -> None:
 
 
 @workspace_command.command("list")
-@verb
+@with_invocation
 def listing(invocation: Invocation) -> Exit:
     """List workspaces: those of the configuration, and those with stored data."""
     workspaces = known_workspaces(load().config.resolved_agents(), state_dir())
@@ -239,7 +239,7 @@ def _workspace_line(workspace: KnownWorkspace) -> str:
     if workspace.leads_to:
         place = f"  (a link to {workspace.leads_to} by now)"
     agents = ", ".join(workspace.agents) or "of no agent"
-    return f"{styled(str(workspace.path), bold=True)}  {agents}{place}  {size(workspace.bytes)} kept"
+    return f"{style(str(workspace.path), bold=True)}  {agents}{place}  {size(workspace.bytes)} kept"
 
 
 def _move_notes(workspace: KnownWorkspace) -> Iterator[str]:
@@ -257,7 +257,7 @@ def _command(*paths: Path) -> str:
 @argument("old", type=folder_type, help="The current, or former, folder.")
 @argument("new", type=folder_type, help="The new folder; it may exist already if you moved it.")
 @flag("--dry-run", help="Only say what would be done.")
-@verb
+@with_invocation
 def move(invocation: Invocation, old: Path, new: Path, dry_run: bool) -> Exit:
     """Move a workspace from OLD to NEW: the folder, unless you moved it already, and all that memoryd stores of it.
 

@@ -4,7 +4,7 @@ import click
 from click.shell_completion import get_completion_class
 
 from memoryd import __version__
-from memoryd.cli.invocation import Invocation, argument, verb
+from memoryd.cli.invocation import Invocation, argument, with_invocation
 from memoryd.errors import DaemonNotRunning, MemorydError
 from memoryd.wire import Exit
 
@@ -13,7 +13,7 @@ PROGRAM = "memoryctl"
 
 @click.command("completion")
 @argument("shell", type=click.Choice(("bash", "zsh", "fish")), help="The shell that completes.")
-@verb
+@with_invocation
 def completion_command(invocation: Invocation, shell: str) -> Exit:
     """Print the script that completes commands and options in a shell.
 
@@ -30,7 +30,7 @@ def completion_command(invocation: Invocation, shell: str) -> Exit:
 
 
 @click.command("version")
-@verb
+@with_invocation
 def version_command(invocation: Invocation) -> Exit:
     """Print the version of memoryctl and of the running memoryd."""
     running = _running_version(invocation)

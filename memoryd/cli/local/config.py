@@ -13,13 +13,13 @@ from pathlib import Path
 import click
 from msgspec import Struct
 
-from memoryd.cli.invocation import Invocation, argument, flag, verb
-from memoryd.cli.terminal import count, encoded, harmless_line, styled
+from memoryd.cli.invocation import Invocation, argument, flag, with_invocation
+from memoryd.cli.terminal import count, harmless_line, style, to_json
 from memoryd.config.agents import Agent
 from memoryd.config.loading.foreign import location_in_file
 from memoryd.config.loading.keys import dotted, is_secret, may_show_secret
 from memoryd.config.loading.load import ConfigCheck, Loaded, Remark, check_config, load
-from memoryd.config.loading.overrides import Overrides, from_environment
+from memoryd.config.loading.overrides import Overrides, read_environment
 from memoryd.config.loading.raw import (
     KeyPath,
     KeyPlaces,
@@ -125,7 +125,7 @@ def config_command() -> None:
     type=click.Path(path_type=Path),
     help="The file to check (else $MEMORYD_CONFIG, else ~/.config/memoryd/config.json5).",
 )
-@verb
+@with_invocation
 def check(invocation: Invocation, file: Path | None) -> Exit:
     """Report all problems and notices of a file, before memoryd starts with it.
 
@@ -150,7 +150,7 @@ def check(invocation: Invocation, file: Path | None) -> Exit:
     "memorySearch.provider.",
 )
 @flag("--all", "shows_defaults", help="Include keys that are not set and have their defaults.")
-@verb
+@with_invocation
 def show(invocation: Invocation, key: str | None, shows_defaults: bool) -> Exit:
     """Show the values in effect, and where each came from: a line of the file, a variable, or the default.
 
@@ -172,7 +172,7 @@ def show(invocation: Invocation, key: str | None, shows_defaults: bool) -> Exit:
 
 
 @config_command.command("schema")
-@verb
+@with_invocation
 def schema(_invocation: Invocation) -> Exit:
     """Print the JSON Schema of the file; an editor that knows it completes keys and marks what is wrong."""
     click.echo(json.dumps(json_schema(), indent=2, ensure_ascii=False))
@@ -186,22 +186,22 @@ def _check_lines(result: ConfigCheck) -> Iterator[str]:
             place = f"{where}:{remark.place.line}:{remark.place.column}" if remark.place else where
             # a remark without a file is about the environment
             start = f"{harmless_line(place)}: " if place else ""
-            yield f"{start}{styled(kind, colour=colour)}: {harmless_line(remark.message)}"
+            yield f"{start}{style(kind, colour=colour)}: {harmless_line(remark.message)}"
     if result.loaded is None:
         yield f"{count(len(result.problems), 'problem')}: memoryd would not start, nor take it at a reload"
         return
     if result.source is None:
         yield f"there is no file {harmless_line(str(config_file()))}: the defaults hold"
     agents = ", ".join(f"agent {agent.id} on {agent.workspace}" for agent in result.loaded.config.resolved_agents())
-    yield f"{styled('ok', colour='green')}: memoryd would take it, with {harmless_line(agents)}"
+    yield f"{style('ok', colour='green')}: memoryd would take it, with {harmless_line(agents)}"
 
 
 def _setting_lines(rows: Iterable[Setting]) -> Iterator[str]:
     for row in rows:
         origin = f"line {row.place.line}" if row.place else f"${row.variable}" if row.variable else str(row.origin)
-        written = f", which says {encoded(row.written, indent=None)}" if row.written is not None else ""
-        comment = styled(f"  // {origin}{written}", dim=True)
-        yield f"{harmless_line(row.key)}: {encoded(row.value, indent=None)}{comment}"
+        written = f", which says {to_json(row.written, indent=None)}" if row.written is not None else ""
+        comment = style(f"  // {origin}{written}", dim=True)
+        yield f"{harmless_line(row.key)}: {to_json(row.value, indent=None)}{comment}"
 
 
 def _remark_json(remark: Remark) -> dict[str, object]:
@@ -299,7 +299,7 @@ def shown_settings(agent: str | None, key: str) -> tuple[Path | None, list[Setti
     loaded = load()
     text = read(loaded.source) if loaded.source is not None else ""
     raw = parse(text, loaded.source) if loaded.source is not None else {}
-    origins = Origins(raw, places(text), from_environment(os.environ)[0])
+    origins = Origins(raw, places(text), read_environment(os.environ)[0])
     rows = settings(loaded.config, origins) if agent is None else _agent_settings(loaded, agent, origins)
     chosen = below(key, rows) if key else rows
     if not chosen:
@@ -330,7 +330,7 @@ def http_command() -> None:
 
 @http_command.command("token")
 @flag("--rotate", "is_rotating", help="Make a new token; the old one is invalid at once.")
-@verb
+@with_invocation
 def token(invocation: Invocation, is_rotating: bool) -> Exit:
     """Print the token and its file; the token is made if there is none.
 

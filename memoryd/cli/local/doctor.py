@@ -18,9 +18,9 @@ import click
 from msgspec.structs import replace
 
 from memoryd import log
-from memoryd.cli.checks.finding import REGISTERED, DoctorCheck, Examination, Finding, FindingState, Remedy
-from memoryd.cli.invocation import Invocation, flag, verb
-from memoryd.cli.terminal import count, harmless_line, is_terminal, styled
+from memoryd.cli.checks.finding import REGISTERED, CheckContext, DoctorCheck, Finding, FindingState, Remedy
+from memoryd.cli.invocation import Invocation, flag, with_invocation
+from memoryd.cli.terminal import count, harmless_line, is_terminal, style
 from memoryd.errors import MemorydError
 from memoryd.wire import Exit
 
@@ -86,7 +86,7 @@ class Fix(TypedDict):
 )
 @click.option("--seconds", type=click.FloatRange(0.01, 86_400), help="How long a check may take (else its own limit).")
 @flag("--verbose", "-v", help="Also show each check without a problem.")
-@verb
+@with_invocation
 def doctor_command(
     invocation: Invocation,
     fix: bool,
@@ -105,7 +105,7 @@ def doctor_command(
     if dry_run and not fix:
         raise click.UsageError("--dry-run says what --fix would do: give both")
     log.configure("ERROR")  # unconfigured, structlog writes to stdout, where the answer goes
-    begin = partial(Examination.begin, invocation, is_deep=deep, asks_providers=ask_providers)
+    begin = partial(CheckContext.begin, invocation, is_deep=deep, asks_providers=ask_providers)
     examine, print_lines = partial(_examine, seconds=seconds, is_verbose=verbose), partial(_print_lines, invocation)
     wanted = checks(sections or SECTIONS)
     findings, fixes = examine(wanted, begin()), list[Fix]()
@@ -131,7 +131,7 @@ def _print_lines(invocation: Invocation, *lines: str) -> None:
 
 
 def _examine(
-    checks: Sequence[DoctorCheck], examination: Examination, *, seconds: float | None, is_verbose: bool
+    checks: Sequence[DoctorCheck], examination: CheckContext, *, seconds: float | None, is_verbose: bool
 ) -> list[Finding]:
     """Run checks, and print each section as soon as its findings are known."""
     findings, unused = list[Finding](), list[str]()
@@ -163,7 +163,7 @@ def _section_checks(section: str) -> list[DoctorCheck]:
     except ImportError as exc:
         error = exc
 
-        def fails(_examination: Examination) -> list[Finding]:
+        def fails(_examination: CheckContext) -> list[Finding]:
             raise error
 
         return [DoctorCheck(f"{section}.imports", section, "", needs_config=False, seconds=1.0, run=fails)]
@@ -171,7 +171,7 @@ def _section_checks(section: str) -> list[DoctorCheck]:
 
 
 def run_checks(
-    checks: Sequence[DoctorCheck], examination: Examination, seconds: float | None = None
+    checks: Sequence[DoctorCheck], examination: CheckContext, seconds: float | None = None
 ) -> Iterator[Finding]:
     """Start all checks, and yield their findings in order; `seconds` is the time limit, None: that of each check."""
     usable = [check for check in checks if examination.loaded is not None or not check.needs_config]
@@ -181,7 +181,7 @@ def run_checks(
             yield replace(finding, check=check.id, hint=hint, part=finding.part or check.title)
 
 
-def _start(check: DoctorCheck, examination: Examination, seconds: float | None) -> Callable[[], list[Finding]]:
+def _start(check: DoctorCheck, examination: CheckContext, seconds: float | None) -> Callable[[], list[Finding]]:
     """Start a check, and return a function that waits for its findings."""
     limit = seconds or (DEEP_SECONDS if examination.is_deep else check.seconds)
     result: Future[list[Finding]] = Future()
@@ -284,4 +284,4 @@ def _lines(finding: Finding, *, with_hint: bool = True) -> Iterator[str]:
 
 
 def _line(state: FindingState, part: str, message: str) -> str:
-    return f"{styled(f'{state:<5}', colour=COLOURS[state])}  {part}: {harmless_line(message)}"
+    return f"{style(f'{state:<5}', colour=COLOURS[state])}  {part}: {harmless_line(message)}"

@@ -21,7 +21,14 @@ from msgspec.structs import replace
 
 from memoryd.domain.documents import FileStat
 from memoryd.domain.expressions import expression
-from memoryd.domain.settings_text import BACKUP_SUFFIX, cut, parsed, put, with_block, without_block
+from memoryd.domain.settings_text import (
+    BACKUP_SUFFIX,
+    parse_settings,
+    remove_value,
+    set_value,
+    with_block,
+    without_block,
+)
 from memoryd.errors import InvalidRequest, MemorydError, NotNow
 from memoryd.files.reading import NotReadableError, TornReadError, read_snapshot
 from memoryd.files.writing import FileChangedError, remove_file, replace_file
@@ -229,7 +236,7 @@ def with_hooks(text: str, host: Host, commands: Mapping[str, str]) -> str:
         handler: dict[str, object] = {"type": "command", "command": command}
         if host.timeout:
             handler["timeout"] = host.timeout
-        text = put(
+        text = set_value(
             text,
             ("hooks", event, "-"),
             {"hooks": [handler]} if host.layout == "groups" else handler,
@@ -241,13 +248,13 @@ def with_hooks(text: str, host: Host, commands: Mapping[str, str]) -> str:
 def without_hooks(text: str, host: Host) -> str:
     """Return settings without memoryd's hooks, and without lists that become empty; raises ValueError."""
     while handler := next(_our_handlers(text, host), None):
-        text = cut(text, handler[2], has_comments=host.has_comments)
+        text = remove_value(text, handler[2], has_comments=host.has_comments)
     return text
 
 
 def _our_handlers(text: str, host: Host) -> Iterator[tuple[str, str, tuple[str, ...]]]:
     """Yield event, command and path of memoryd's handlers; the path of the group if all its handlers are memoryd's."""
-    hooks = parsed(text, has_comments=host.has_comments).get("hooks", {})
+    hooks = parse_settings(text, has_comments=host.has_comments).get("hooks", {})
     if not isinstance(hooks, dict) or not all(isinstance(rows, list) for rows in hooks.values()):
         raise ValueError(f"its hooks are not as {host.title} has them")
     for event, rows in hooks.items():
@@ -292,7 +299,7 @@ def _with_server(text: str, host: Host, path: Path) -> str:
             return text
         if path.suffix != ".toml":
             command = [program, *words[1:]] if key == "mcp" else program
-            return put(text, (key, _SERVER, "command"), command, has_comments=True)
+            return set_value(text, (key, _SERVER, "command"), command, has_comments=True)
         arguments = words[1:]
     if path.suffix == ".toml":
         text = with_block(text, _toml_block(key, program, arguments))
@@ -303,7 +310,7 @@ def _with_server(text: str, host: Host, path: Path) -> str:
         entry = {"type": "local", "command": [program, *arguments], "enabled": True}
     elif key == "servers":
         entry = {"type": "stdio", **entry}
-    return put(text, (key, _SERVER), entry, has_comments=True)
+    return set_value(text, (key, _SERVER), entry, has_comments=True)
 
 
 def _is_our_server(text: str, path: Path, host: Host) -> bool:
@@ -326,7 +333,7 @@ def command_words(server: Any) -> list[str]:
 
 
 def _servers(text: str, path: Path, key: str) -> dict[str, Any]:
-    settings = tomllib.loads(text) if path.suffix == ".toml" else parsed(text, has_comments=True)
+    settings = tomllib.loads(text) if path.suffix == ".toml" else parse_settings(text, has_comments=True)
     servers = settings.get(key)
     return servers if isinstance(servers, dict) else {}
 
@@ -361,7 +368,7 @@ def _without(text: str, part: Part, host: Host, path: Path) -> str:
     key = host.mcp[2] if host.mcp else ""
     if path.suffix == ".toml":
         return without_block(text, _toml_block(key))
-    return cut(text, (key, _SERVER), has_comments=True)
+    return remove_value(text, (key, _SERVER), has_comments=True)
 
 
 def _is_own_file(part: Part, host: Host) -> bool:

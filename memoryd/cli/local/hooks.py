@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, NoReturn
 
 import click
 
-from memoryd.cli.invocation import Invocation, argument, flag, verb
+from memoryd.cli.invocation import Invocation, argument, flag, with_invocation
 from memoryd.cli.terminal import harmless
 from memoryd.errors import MemorydError
 from memoryd.hooks import hook_run
-from memoryd.hooks.hosts import DEFAULT, HOSTS, Host, is_here
+from memoryd.hooks.hosts import DEFAULT, HOSTS, Host, is_installed
 from memoryd.wire import Exit
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def hooks_command() -> None:
 
 
 @hooks_command.command("list")
-@verb
+@with_invocation
 def list_hosts(invocation: Invocation) -> Exit:
     """List the agent programs that memoryd supports: is it here, are our hooks in its settings, what cannot it do."""
     # here, since a running hook does not need the file layer
@@ -59,7 +59,7 @@ def list_hosts(invocation: Invocation) -> Exit:
             state = "installed" if is_complete else "installed in part" if events else "not installed"
         except MemorydError as exc:
             state = str(exc)
-        rows.append({"name": host.name, "title": host.title, "here": is_here(host), "hooks": state})
+        rows.append({"name": host.name, "title": host.title, "here": is_installed(host), "hooks": state})
         rows[-1] |= {"cannot": list(host.cannot), "source": host.source}
     lines = [
         line
@@ -79,7 +79,7 @@ def list_hosts(invocation: Invocation) -> Exit:
 @flag("--skill", help="Also install a skill that tells the agent when to ask and what to store.")
 @flag("--mcp", help="Also add memoryctl mcp, which only reads, as an MCP server.")
 @_dry_run
-@verb
+@with_invocation
 def install(
     invocation: Invocation, program: str, is_users: bool, project: Path | None, skill: bool, mcp: bool, dry_run: bool
 ) -> Exit:
@@ -110,7 +110,7 @@ def install(
 @_user
 @_project
 @_dry_run
-@verb
+@with_invocation
 def uninstall(invocation: Invocation, program: str, is_users: bool, project: Path | None, dry_run: bool) -> Exit:
     """Remove memoryd from the settings of PROGRAM: hooks, MCP server and skill."""
     from memoryd.cli.local.hook_settings import places, removal
@@ -128,7 +128,7 @@ hooks_command.add_command(_former, "remove")
 @hooks_command.command("run")
 @argument("event", type=click.Choice(tuple(DEFAULT.events)), help=f"The event, as {DEFAULT.title} names it.")
 @click.option("--seconds", type=click.FloatRange(0.01, 60), help="How long a prompt waits for memory (else 1).")
-@verb
+@with_invocation
 def run(invocation: Invocation, event: str, seconds: float | None) -> NoReturn:
     """Run a hook: JSON on standard input, text for the agent on standard output, and always exit code 0."""
     options = {"--agent": invocation.agent, "--socket": invocation.socket, "--seconds": seconds}

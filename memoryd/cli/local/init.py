@@ -20,11 +20,11 @@ import click
 from msgspec import Struct
 from msgspec.structs import replace
 
-from memoryd.cli.invocation import Invocation, argument, flag, verb
+from memoryd.cli.invocation import Invocation, argument, flag, with_invocation
 from memoryd.cli.terminal import count, harmless, harmless_line, is_terminal, note
 from memoryd.client import Client
 from memoryd.config.agents import DEFAULT_AGENT
-from memoryd.config.loading.load import Loaded, check_config, loaded_of
+from memoryd.config.loading.load import Loaded, check_config, load_text
 from memoryd.config.loading.raw import read
 from memoryd.config.paths import config_file
 from memoryd.domain.embedding import (
@@ -41,7 +41,7 @@ from memoryd.domain.embedding import (
     proposed_model,
 )
 from memoryd.errors import InvalidRequest, MemorydError
-from memoryd.hooks.hosts import HOSTS, is_here
+from memoryd.hooks.hosts import HOSTS, is_installed
 from memoryd.service.managers import manager_here
 from memoryd.wire import Exit
 
@@ -122,7 +122,7 @@ class FirstPlan(Struct, frozen=True):
 @flag("--yes", "-y", "is_agreed", help="Ask nothing: take the proposed choices.")
 @flag("--force", help="Replace a configuration; a copy is kept beside it.")
 @flag("--dry-run", "is_dry", help="Show what would be written, and write nothing.")
-@verb
+@with_invocation
 def init_command(
     invocation: Invocation,
     folder: Path | None,
@@ -237,7 +237,7 @@ def next_steps(*, is_started: bool) -> list[tuple[str, str]]:
             steps.append(("memoryd", what))
     steps.append(('memoryctl search "…"', "ask; memoryctl status says what is indexed"))
     for host in HOSTS.values():
-        if is_here(host):
+        if is_installed(host):
             steps.append((f"memoryctl hooks install {host.name}", f"have {host.title} remember"))
     steps.append(("memoryctl mcp --help", "for any client of the Model Context Protocol"))
     return [*steps, ("memoryctl doctor", "if something seems wrong")]
@@ -271,7 +271,7 @@ def planned(options: InitOptions, path: Path) -> FirstPlan:
     if options.is_asking and not options.folders and not options.model:
         openclaws = survey.openclaw_file()
         if openclaws is not None and _is_openclaw_chosen(openclaws, survey.hosts()):
-            return FirstPlan(path, loaded_of(read(openclaws), path), linked=openclaws)
+            return FirstPlan(path, load_text(read(openclaws), path), linked=openclaws)
     folders = list(map(survey.folder_at, options.folders)) or _pick_folders(survey.find_folders(), options)
     distinct = {folder.path.resolve(): folder for folder in folders}.values()
     for folder in distinct:
@@ -286,7 +286,7 @@ def planned(options: InitOptions, path: Path) -> FirstPlan:
     else:
         model = _choose_model(models, survey.hosts()) if options.is_asking else proposed_model(models)
     text = file_text(paths, model, Path.home())
-    return FirstPlan(path, loaded_of(text, path), text, folders=chosen, model=model)
+    return FirstPlan(path, load_text(text, path), text, folders=chosen, model=model)
 
 
 def _is_openclaw_chosen(path: Path, hosts: Mapping[str, str]) -> bool:

@@ -15,8 +15,8 @@ from pathlib import Path
 import click
 from msgspec import Struct
 
-from memoryd.cli.invocation import Invocation, flag, verb
-from memoryd.cli.terminal import harmless, harmless_line, styled
+from memoryd.cli.invocation import Invocation, flag, with_invocation
+from memoryd.cli.terminal import harmless, harmless_line, style
 from memoryd.config.paths import state_dir
 from memoryd.config.section import parse_duration
 from memoryd.errors import DaemonNotRunning, InvalidRequest, MemorydError, NotFound
@@ -82,7 +82,7 @@ class LogFilter(Struct, frozen=True):
     default="debug",
     help="Only events of at least this level.",
 )
-@verb
+@with_invocation
 def logs_command(invocation: Invocation, is_following: bool, lines: int, since: str | None, level: str) -> Exit:
     """Show memoryd's log: time, level, event and details.
 
@@ -150,7 +150,7 @@ def shown_line(line: LogLine) -> str:
     if not line.fields:
         return harmless(line.text)
     at = line.at.astimezone().strftime("%m-%d %H:%M:%S") if line.at else "-"
-    level = styled(f"{line.level:<7}", colour=COLOURS.get(line.level))
+    level = style(f"{line.level:<7}", colour=COLOURS.get(line.level))
     rest = {name: value for name, value in line.fields.items() if name not in SHOWN_FIRST}
     details = " ".join(f"{name}={_value(value)}" for name, value in rest.items())
     stack = "".join(f"\n    {harmless(row)}" for row in str(line.fields.get("exception", "")).splitlines())

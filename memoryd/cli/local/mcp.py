@@ -7,7 +7,7 @@ import sys
 
 import click
 
-from memoryd.cli.invocation import Invocation, verb
+from memoryd.cli.invocation import Invocation, with_invocation
 from memoryd.cli.terminal import is_terminal, note
 from memoryd.errors import MemorydError
 from memoryd.mcp.answers import TOKENS, TOKENS_MAX, TOKENS_MIN
@@ -29,7 +29,7 @@ from memoryd.wire import Exit
     help=f"The longest answer, in tokens (else {TOKENS:,}).",
 )
 @click.option("--session-key", metavar="KEY", help="The session that asks, such as agent:main:main.")
-@verb
+@with_invocation
 def mcp_command(invocation: Invocation, write: str | None, max_tokens: int, session_key: str | None) -> Exit:
     """Serve the memory to a client of the Model Context Protocol, over standard input and output.
 

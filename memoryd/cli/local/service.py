@@ -11,9 +11,9 @@ from pathlib import Path
 import click
 from msgspec import Struct, to_builtins
 
-from memoryd.cli.invocation import Invocation, flag, verb
+from memoryd.cli.invocation import Invocation, flag, with_invocation
 from memoryd.cli.local.logs import LEVELS, JournalLog, LogFilter, print_log
-from memoryd.cli.terminal import harmless_line, styled
+from memoryd.cli.terminal import harmless_line, style
 from memoryd.config.loading.load import load
 from memoryd.config.paths import cache_dir, config_file, state_dir
 from memoryd.domain.settings_text import BACKUP_SUFFIX
@@ -22,7 +22,7 @@ from memoryd.files.writing import replace_file
 from memoryd.service.installing import Installation, changed_lines, installation_of
 from memoryd.service.launchd import LaunchdManager
 from memoryd.service.managers import NoManager, ServiceManager, manager_here
-from memoryd.service.steps import ServiceState, ServiceStep, backup_copies, carry_out
+from memoryd.service.steps import ServiceState, ServiceStep, backup_copies, carry_out_steps
 from memoryd.service.systemd import DROP_IN, SystemdManager, unit_folder, why_no_namespaces
 from memoryd.wire import Exit
 
@@ -77,7 +77,7 @@ class ServiceWork(Struct, frozen=True):
         elif steps:
             if starts:
                 self._refuse_second()
-            remarks += carry_out(steps, write=replace_file, tell=self._print_step)
+            remarks += carry_out_steps(steps, write=replace_file, tell=self._print_step)
             lines = [*after]
         reply = {"manager": self.manager.name, "isDone": not self.is_dry, "steps": [step_row(step) for step in steps]}
         self.invocation.show({**reply, "notes": remarks}, lines, remarks)
@@ -117,7 +117,7 @@ def service_command() -> None:
     "before, at first not.",
 )
 @force_option
-@verb
+@with_invocation
 def install(invocation: Invocation, is_dry: bool, hardened: bool | None, is_forced: bool) -> Exit:
     """Write the unit files for this configuration, enable them and start; run it again after a change.
 
@@ -133,7 +133,7 @@ def install(invocation: Invocation, is_dry: bool, hardened: bool | None, is_forc
 @service_command.command("uninstall")
 @dry_option
 @force_option
-@verb
+@with_invocation
 def uninstall(invocation: Invocation, is_dry: bool, is_forced: bool) -> Exit:
     """Stop the service and remove all that `install` wrote; notes, indexes and the configuration stay."""
     work = ServiceWork.here(invocation, is_dry=is_dry)
@@ -145,7 +145,7 @@ def uninstall(invocation: Invocation, is_dry: bool, is_forced: bool) -> Exit:
 
 @service_command.command("start")
 @dry_option
-@verb
+@with_invocation
 def start(invocation: Invocation, is_dry: bool) -> Exit:
     """Start the service."""
     work = ServiceWork.here(invocation, is_dry=is_dry, is_installed=True)
@@ -155,7 +155,7 @@ def start(invocation: Invocation, is_dry: bool) -> Exit:
 
 @service_command.command("stop")
 @dry_option
-@verb
+@with_invocation
 def stop(invocation: Invocation, is_dry: bool) -> Exit:
     """Stop the service until it is started, or you log in again."""
     work = ServiceWork.here(invocation, is_dry=is_dry, is_installed=True)
@@ -164,7 +164,7 @@ def stop(invocation: Invocation, is_dry: bool) -> Exit:
 
 @service_command.command("restart")
 @dry_option
-@verb
+@with_invocation
 def restart(invocation: Invocation, is_dry: bool) -> Exit:
     """Stop the service in order and start it again; clients wait until then."""
     work = ServiceWork.here(invocation, is_dry=is_dry, is_installed=True)
@@ -172,7 +172,7 @@ def restart(invocation: Invocation, is_dry: bool) -> Exit:
 
 
 @service_command.command("status")
-@verb
+@with_invocation
 def status(invocation: Invocation) -> Exit:
     """Say whether the service is installed and runs, and whether its files still fit the configuration.
 
@@ -193,7 +193,7 @@ def status(invocation: Invocation) -> Exit:
 @click.option(
     "-n", "--lines", type=click.IntRange(0), default=100, show_default=True, help="How many of the last lines."
 )
-@verb
+@with_invocation
 def logs(invocation: Invocation, is_following: bool, lines: int) -> Exit:
     """Print the log of the service manager and memoryd, including failed starts.
 
@@ -248,7 +248,7 @@ def state_lines(state: ServiceState) -> Iterator[str]:
     if not state.has_files:
         colour, word = "yellow", "not installed"
     pid = f", process {state.pid}" if state.pid else ""
-    yield f"memoryd is {styled(word, colour=colour)}{pid}"
+    yield f"memoryd is {style(word, colour=colour)}{pid}"
     if state.has_files and state.manager == "none":
         yield "  its files exist, but no service manager reads them; to remove them: memoryctl service uninstall"
         yield from (f"  {path}" for path in state.files)

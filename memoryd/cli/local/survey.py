@@ -14,7 +14,7 @@ from msgspec import Struct
 from memoryd.cli.terminal import count
 from memoryd.config.agents import DEFAULT_AGENT, DEFAULT_WORKSPACE, Agent
 from memoryd.config.limits import LimitsSection
-from memoryd.config.loading.consistency import TOO_WIDE
+from memoryd.config.loading.consistency import TOO_WIDE_FOLDER
 from memoryd.config.memory import MemorySection
 from memoryd.config.memory_search import MemorySearchSection
 from memoryd.config.paths import openclaw_dir
@@ -75,7 +75,7 @@ def folder_at(path: Path) -> NotesFolder:
     absolute = Path(os.path.abspath(path.expanduser()))  # noqa: PTH100  (`..` is resolved without following links)
     real = absolute.resolve()
     if real in (Path("/"), Path.home().resolve()):
-        raise InvalidRequest(f"{absolute} {TOO_WIDE}", hint="name the folder with your notes")
+        raise InvalidRequest(f"{absolute} {TOO_WIDE_FOLDER}", hint="name the folder with your notes")
     if real.exists() and not real.is_dir():
         raise InvalidRequest(f"{absolute} is no folder", hint="name the folder with your notes")
     return _count_notes(absolute, "folder")

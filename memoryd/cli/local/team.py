@@ -12,11 +12,11 @@ from typing import Any, TypedDict
 import click
 
 from memoryd import log
-from memoryd.cli.invocation import SHORT_ID, Invocation, Note, argument, asks, flag, verb
-from memoryd.cli.memory.changes import done_if_sure, sure_option
-from memoryd.cli.terminal import bold, count, harmless, harmless_line, minute, styled
+from memoryd.cli.invocation import SHORT_ID, Invocation, Note, argument, command_from_call, flag, with_invocation
+from memoryd.cli.memory.changes import run_confirmed, sure_option
+from memoryd.cli.terminal import bold, count, harmless, harmless_line, minute, style
 from memoryd.client import Client
-from memoryd.config.loading.load import config_to_edit, load, loaded_of
+from memoryd.config.loading.load import config_to_edit, load, load_text
 from memoryd.config.loading.raw import parse, value_at, with_value, without_key
 from memoryd.config.paths import team_dir
 from memoryd.config.team import SERVER, TeamSection, is_on_disk, without_credentials
@@ -87,7 +87,7 @@ def team_command() -> None:
     metavar="LOGIN",
     help="A member on a server, the owner first; may be given again.",
 )
-@verb
+@with_invocation
 def init(
     invocation: Invocation,
     server: str | None,
@@ -114,7 +114,7 @@ def init(
 @git_option
 @click.option("--name", metavar="NAME", help="The name of the team, on a server.")
 @person_option
-@verb
+@with_invocation
 def join(invocation: Invocation, server: str | None, remote: str | None, name: str | None, person: str | None) -> Exit:
     """Join an existing team."""
     if server is not None:
@@ -182,7 +182,7 @@ def _write_joined(invocation: Invocation, remote: str, name: str, person: str, n
     reply = JoinedReply(
         name=name, person=section.person or person, remote=remote, people=names, config=str(path), notes=notes
     )
-    line = f"{styled(name, bold=True)}  you are {reply['person']}{', of ' if names else ''}{', '.join(names)}"
+    line = f"{style(name, bold=True)}  you are {reply['person']}{', of ' if names else ''}{', '.join(names)}"
     return invocation.show(reply, [harmless_line(line)], [*notes, "memoryctl team promote ID shares a memory"])
 
 
@@ -247,12 +247,12 @@ def _planned(invocation: Invocation, remote: str, name: str, person: str) -> tup
         text = with_value(text, (_SECTION, key), value)
     if invocation.agent is not None:
         text = with_value(text, (_SECTION, "agent"), invocation.agent)
-    return path, text, loaded_of(text, path).config.team
+    return path, text, load_text(text, path).config.team
 
 
 @team_command.command("leave")
 @flag("--yes", "is_sure", help="Leave even if changes of yours were not sent.")
-@verb
+@with_invocation
 def leave(invocation: Invocation, is_sure: bool) -> Exit:
     """Leave the team: its memory is removed from this machine; what you shared stays where it is."""
     section = load().config.team
@@ -301,10 +301,10 @@ async def _unsent(carrier: Carrier) -> str:
 )
 @flag("--dry-run", "is_dry", help="Only say what would be shared, and who would read it.")
 @sure_option
-@verb
+@with_invocation
 def promote(invocation: Invocation, target: str, is_dry: bool, is_sure: bool) -> Exit:
     """Share a memory with the team, after showing the line and who will read it."""
-    return done_if_sure(
+    return run_confirmed(
         invocation,
         lambda: invocation.memory.promote_memory(target, dry_run=True),
         # the id of the shown memory: the line at a citation may have changed since
@@ -331,7 +331,7 @@ def _promoted_lines(reply: TeamPromoteReply) -> Iterator[str]:
     "target", metavar="ID|CITATION", help="The id of a memory of yours, or a citation such as ana:memory/x.md#L12."
 )
 @flag("--dry-run", help="Only say what would be taken back.")
-@asks(Client.revoke_memory)
+@command_from_call(Client.revoke_memory)
 def revoke(reply: TeamRevokeReply) -> Iterator[str]:
     """Take a memory of yours back from the team, and say what cannot be reached."""
     state = "taken back" if reply["changed"] else "would be taken back"
@@ -341,7 +341,7 @@ def revoke(reply: TeamRevokeReply) -> Iterator[str]:
 
 
 @team_command.command("sync")
-@verb
+@with_invocation
 def sync(invocation: Invocation) -> Exit:
     """Bring in what others shared, and send what waits."""
     reply = invocation.memory.sync_team()
@@ -350,7 +350,7 @@ def sync(invocation: Invocation) -> Exit:
 
 
 @team_command.command("status")
-@verb
+@with_invocation
 def status(invocation: Invocation) -> Exit:
     """Show who is in the team, what waits to be sent, and what is wrong."""
     for agent in invocation.chosen_agents(invocation.memory.status()):

@@ -8,7 +8,7 @@ from typing import TypedDict
 import click
 from pydantic import ValidationError
 
-from memoryd.cli.invocation import Invocation, argument, flag, verb
+from memoryd.cli.invocation import Invocation, argument, flag, with_invocation
 from memoryd.cli.terminal import bold, harmless_line
 from memoryd.config.loading.load import load
 from memoryd.config.paths import team_dir
@@ -77,7 +77,7 @@ def check_server(server: str, name: str) -> str:
 @click.group("members", invoke_without_command=True)
 @server_option
 @name_option
-@verb
+@with_invocation
 def members_command(invocation: Invocation, server: str | None, name: str | None) -> Exit | None:
     """Show the members of a team on a server, and their roles."""
     if click.get_current_context().invoked_subcommand is not None:
@@ -95,7 +95,7 @@ def members_command(invocation: Invocation, server: str | None, name: str | None
 )
 @server_option
 @name_option
-@verb
+@with_invocation
 def add(invocation: Invocation, person: str, role: str, server: str | None, name: str | None) -> Exit:
     """Add a person to the team, or change their role; a missing login is created."""
     place, team = _target(server, name)
@@ -109,7 +109,7 @@ def add(invocation: Invocation, person: str, role: str, server: str | None, name
 @flag("--with-files", help="Also remove what they shared.")
 @server_option
 @name_option
-@verb
+@with_invocation
 def take_out(invocation: Invocation, person: str, with_files: bool, server: str | None, name: str | None) -> Exit:
     """Remove a person from the team: the server no longer shows them its memories."""
     place, team = _target(server, name)

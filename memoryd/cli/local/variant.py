@@ -38,7 +38,7 @@ from memoryd.cli.invocation import Invocation
 from memoryd.cli.terminal import harmless_line, note
 from memoryd.client import Client
 from memoryd.config.loading.foreign import separate_foreign_keys
-from memoryd.config.loading.load import load, loaded_of
+from memoryd.config.loading.load import load, load_text
 from memoryd.config.loading.overrides import ensure_section
 from memoryd.config.loading.raw import Raw, agents_in, read, texts_in, value_at
 from memoryd.config.loading.raw import parse as parse_config
@@ -53,7 +53,7 @@ from memoryd.domain.ranking.golden import (
     RankChange,
     RankingScores,
     changes,
-    folded,
+    fold,
     quote_of,
 )
 from memoryd.domain.sessions.topics import keywords
@@ -243,7 +243,7 @@ def _config(source: Path | None, agent: AgentStatus, wanted: Mapping[VariantKey,
     _put(raw, ("agents", "list"), [entry])
     text = json.dumps(raw)
     try:
-        loaded_of(text, source or index)
+        load_text(text, source or index)
     except ConfigError as exc:
         # caused by the wanted values, since the daemon accepted the file
         problems = "; ".join(problem.removeprefix("agents.list[0].") for problem in exc.problems)
@@ -319,7 +319,7 @@ _CITED = expression(r"[^\s`'\"()\[\]]+\.md#L[0-9]+(?:-L?[0-9]+)?")
 
 def suggestions(invocation: Invocation, agent: AgentStatus, known: Iterable[str], most: int) -> list[GoldenQuestion]:
     """Return at most `most` suggestions without the `known` questions, alternating between the sources."""
-    client, seen = invocation.memory, {folded(text) for text in known}
+    client, seen = invocation.memory, {fold(text) for text in known}
     documents = DocumentTexts(client, agent["id"])
     sources = (
         _of_conversations(client, agent["id"], documents),
@@ -332,7 +332,7 @@ def suggestions(invocation: Invocation, agent: AgentStatus, known: Iterable[str]
 
 def _new(guesses: Iterable[GoldenQuestion], documents: DocumentTexts, seen: set[str]) -> Iterator[GoldenQuestion]:
     for guess in guesses:
-        key = folded(guess.question)
+        key = fold(guess.question)
         if key not in seen and all(documents.spans(place) for place in guess.places):
             seen.add(key)
             yield guess
@@ -383,7 +383,7 @@ def _of_memories(client: Client, agent: str) -> Iterator[GoldenQuestion]:
 
 def _question_of(memory: MemoryDocumentReply) -> str:
     words = keywords(memory["text"])[:TERMS]
-    about = [name for name in memory["entities"][:1] if folded(name) not in words]
+    about = [name for name in memory["entities"][:1] if fold(name) not in words]
     return " ".join([*about, *words]) if len(words) > 1 else ""
 
 

@@ -14,16 +14,16 @@ from memoryd.cli.invocation import (
     Invocation,
     Note,
     argument,
-    asks,
+    command_from_call,
+    exit_code_of,
     flag,
-    found,
     key_option,
     shared,
     undo_hint,
-    verb,
+    with_invocation,
     words_argument,
 )
-from memoryd.cli.terminal import bold, count, harmless, harmless_line, in_columns, is_terminal, minute, styled
+from memoryd.cli.terminal import bold, count, harmless, harmless_line, in_columns, is_terminal, minute, style
 from memoryd.client import ChangeBounds, Client
 from memoryd.domain.documents import is_conversation
 from memoryd.replies.changes import (
@@ -53,7 +53,7 @@ SHOWN_CHANGES = 20
 @click.option("--run", metavar="RUN", help="Only those of one act that wrote several files.")
 @click.option("--limit", "-k", type=click.IntRange(1, CHANGES_MAX), metavar="N", help="How many at most (default 50).")
 @flag("--lines", help="Also show the removed and added lines; without it no text of a note is shown.")
-@verb
+@with_invocation
 def changes_command(invocation: Invocation, lines: bool, **filters: Unpack[ChangeBounds]) -> Exit:
     """List what memoryd wrote into the workspace, newest first; `memoryctl undo` takes a change back.
 
@@ -64,7 +64,7 @@ def changes_command(invocation: Invocation, lines: bool, **filters: Unpack[Chang
     # filtered by writer or run, the newest change listed for a file need not be the newest change of that file
     shown = _lines(reply, is_complete=not (filters["by"] or filters["run"]))
     notes = [*reply["trouble"], *["nothing was written"] * (not has_changes)]
-    return invocation.show(reply, shown, notes, code=found(has_changes))
+    return invocation.show(reply, shown, notes, code=exit_code_of(has_changes))
 
 
 def _lines(reply: ChangesReply, *, is_complete: bool) -> Iterator[str]:
@@ -87,7 +87,7 @@ def change_lines(change: ChangeReply, *, most: int = SHOWN_LINES, taken_back: bo
     place = harmless_line(change["path"]) or "no file, but the ledger"
     digest = "gone" if change["hashAfter"] is None else change["hashAfter"][:SHOWN_HASH] or "no hash kept"
     yield in_columns(
-        styled(str(change["id"]), bold=True),
+        style(str(change["id"]), bold=True),
         minute(change["at"]),
         who,
         place,
@@ -133,7 +133,7 @@ class _ChangeNumber(click.IntRange):
 @argument("change", type=_ChangeNumber(1, POSITION_MAX), required=False, help="The number of a change.")
 @click.option("--run", metavar="RUN", help="Take back all changes of one act that wrote several files.")
 @flag("--dry-run", help="Only say what would be taken back.")
-@verb
+@with_invocation
 def undo_command(invocation: Invocation, change: int | None, run: str | None, dry_run: bool) -> Exit:
     """Take back a change whose lines are still there; an undo is a change too, and can be taken back.
 
@@ -174,11 +174,11 @@ sure_option = flag("--yes", "is_sure", help="Do not ask for confirmation; needed
 @dry_option
 @flag("--undoable", "is_undoable", help="Keep the lines for 24 hours, so that `undo` works.")
 @sure_option
-@verb
+@with_invocation
 def forget_command(invocation: Invocation, what: str, is_dry: bool, is_undoable: bool, is_sure: bool) -> Exit:
     """Take a memory out of notes, indexes, turns and the ledger, so that it is not learned again."""
     forget = partial(invocation.memory.forget, what)
-    return done_if_sure(
+    return run_confirmed(
         invocation,
         lambda: forget(dry_run=True),
         lambda _plan: forget(undoable=is_undoable),
@@ -189,7 +189,7 @@ def forget_command(invocation: Invocation, what: str, is_dry: bool, is_undoable:
     )
 
 
-def done_if_sure(
+def run_confirmed(
     invocation: Invocation,
     plan: Callable[[], Receipt],
     do: Callable[[Receipt], Receipt],
@@ -255,11 +255,11 @@ def _parts(receipt: ForgetReply) -> Iterator[str]:
     help="As an answer gave it, such as memory/2026-11-20.md#L12@1a2b3c4d; without the mark behind @ it proves less.",
 )
 @key_option
-@verb
+@with_invocation
 def verify_command(invocation: Invocation, citation: str) -> Exit:
     """Tell whether cited lines are unchanged, moved, edited or deleted; exit 3 if they were edited or deleted."""
     reply = invocation.memory.verify(citation)
-    return invocation.show(reply, _verify_lines(reply), code=found(reply["state"] in ("verified", "moved")))
+    return invocation.show(reply, _verify_lines(reply), code=exit_code_of(reply["state"] in ("verified", "moved")))
 
 
 def _verify_lines(reply: VerifyReply) -> Iterator[str]:
@@ -284,7 +284,7 @@ def conflicts_command(context: click.Context) -> Exit | None:
 
 
 @conflicts_command.command("list")
-@asks(Client.conflicts, found_at="conflicts")
+@command_from_call(Client.conflicts, found_at="conflicts")
 def list_conflicts(reply: ConflictsReply) -> Iterator[str]:
     """Show how each copy differs from its original (`-` original, `+` copy); exit 3 if there is none."""
     shown = reply["conflicts"]
@@ -298,7 +298,7 @@ def list_conflicts(reply: ConflictsReply) -> Iterator[str]:
 @conflicts_command.command("keep")
 @argument("path", metavar="PATH", help="The copy, or the note in which git left both versions.")
 @argument("keep", type=click.Choice(VERSIONS), metavar="original|copy|both", help="What is to be kept.")
-@asks(Client.settle_conflict)
+@command_from_call(Client.settle_conflict)
 def keep_version(reply: ConflictSettledReply) -> Iterator[str]:
     """Keep one version, or the lines of both, in the original. The copy is removed; `memoryctl undo` restores it."""
     yield f"{harmless_line(reply['original'])}: {reply['keep']} kept"

@@ -14,18 +14,18 @@ from memoryd.cli.invocation import (
     Note,
     Number,
     argument,
-    asks,
+    command_from_call,
+    exit_code_of,
     flag,
-    found,
     in_slices,
     key_option,
     list_rows,
     text_or_stdin,
     timeout_option,
-    verb,
+    with_invocation,
     words_argument,
 )
-from memoryd.cli.memory.changes import done_if_sure, dry_option, receipt_lines, sure_option
+from memoryd.cli.memory.changes import dry_option, receipt_lines, run_confirmed, sure_option
 from memoryd.cli.memory.search import NEIGHBOURS, context_option
 from memoryd.cli.terminal import (
     ago,
@@ -73,7 +73,7 @@ def sessions_command() -> None:
 @sessions_command.command("list")
 @limit_option
 @key_option
-@asks(Client.sessions, found_at="sessions")
+@command_from_call(Client.sessions, found_at="sessions")
 def list_sessions(reply: SessionsReply) -> Iterator[str]:
     """List conversations and transcripts, the latest first, and whether they can be searched."""
     now = datetime.now().astimezone()
@@ -93,7 +93,7 @@ def list_sessions(reply: SessionsReply) -> Iterator[str]:
 )
 @context_option(type=click.IntRange(0, NEIGHBOURS_MAX))
 @key_option
-@verb
+@with_invocation
 def show(invocation: Invocation, citation: str, around: int | None) -> Exit:
     """Print the lines of a citation, or a whole conversation, without secrets."""
     is_marked = is_terminal(sys.stdout) and not invocation.is_json
@@ -112,7 +112,7 @@ def show(invocation: Invocation, citation: str, around: int | None) -> Exit:
 @sessions_command.command("sync")
 @click.option("--wait/--no-wait", "is_waiting", default=True, show_default=True, help="Wait until all is indexed.")
 @timeout_option
-@verb
+@with_invocation
 def sync(invocation: Invocation, is_waiting: bool, timeout: float) -> Exit:
     """Read new parts of conversations now, and wait until they can be searched."""
     reply = _sync(invocation, is_waiting, timeout)
@@ -133,13 +133,13 @@ def sync(invocation: Invocation, is_waiting: bool, timeout: float) -> Exit:
 @dry_option
 @sure_option
 @key_option
-@verb
+@with_invocation
 def forget(invocation: Invocation, session: str, is_dry: bool, is_sure: bool) -> Exit:
     """Delete a conversation from files, index, vectors, held answers and exports.
 
     A transcript belongs to another program: its file stays, and is not read again.
     """
-    return done_if_sure(
+    return run_confirmed(
         invocation,
         lambda: invocation.memory.forget_session(session, dry_run=True),
         # by the full id: since the plan was made, another conversation may match the bare name
@@ -171,7 +171,7 @@ def forget(invocation: Invocation, session: str, is_dry: bool, is_sure: bool) ->
     help="With --yes: all session keys that were marked by the agent itself.",
 )
 @key_option
-@verb
+@with_invocation
 def remember(invocation: Invocation, session: str | None, is_remembered: bool | None, is_of_agents: bool) -> Exit:
     """Mark a conversation "do not remember" (--no), or take that back (--yes)."""
     if is_remembered is None:
@@ -276,7 +276,7 @@ def _requested_turns(address: TurnAddress, seq: str | None) -> str | None:
 @click.option("--grep", "word", metavar="WORD", help="Only turns that contain this word.")
 @limit_option
 @key_option
-@verb
+@with_invocation
 def show_turns(
     invocation: Invocation, address: str | None, seq: str | None, word: str | None, limit: int | None
 ) -> Exit:
@@ -287,13 +287,13 @@ def show_turns(
         sessions = invocation.memory.qa_sessions(limit=limit)
         rows = sessions["sessions"]
         return invocation.show(
-            sessions, _list_lines(rows, _session_line, sessions["total"], "session"), code=found(rows)
+            sessions, _list_lines(rows, _session_line, sessions["total"], "session"), code=exit_code_of(rows)
         )
     if limit is not None:
         raise click.UsageError("--limit is for the list of sessions; give turns with --seq")
     turns = _parse(parse_address, address)
     reply = invocation.memory.qa_session(turns.session, seq=_requested_turns(turns, seq), grep=word)
-    return invocation.show(reply, _session_lines(reply), code=found(reply["sequence"]))
+    return invocation.show(reply, _session_lines(reply), code=exit_code_of(reply["sequence"]))
 
 
 @qa_command.command("context")
@@ -312,7 +312,7 @@ def show_turns(
     metavar="TOKENS",
     help="How many tokens at most (else 1200).",
 )
-@asks(Client.qa_context, found_at="sequence")
+@command_from_call(Client.qa_context, found_at="sequence")
 def context(reply: QaContextReply) -> Iterator[str]:
     """Show the earlier turns that a message refers to, in order, and say why they were chosen."""
     yield from _turn_lines(reply["sequence"])
@@ -322,7 +322,7 @@ def context(reply: QaContextReply) -> Iterator[str]:
 @qa_command.command("topics")
 @limit_option
 @key_option
-@asks(Client.qa_topics, found_at="topics")
+@command_from_call(Client.qa_topics, found_at="topics")
 def topics(reply: QaTopicsReply) -> Iterator[str]:
     """List topics of the conversations, the most frequent first, each with its last turns."""
     return _list_lines(reply["topics"], _topic_line, reply["total"], "topic")
@@ -330,7 +330,7 @@ def topics(reply: QaTopicsReply) -> Iterator[str]:
 
 @qa_command.command("stats")
 @key_option
-@asks(Client.qa_stats)
+@command_from_call(Client.qa_stats)
 def stats(reply: QaStatsReply) -> Iterator[str]:
     """Count sessions, turns and kept answers, and name files that cannot be read."""
     turns, answers = reply["turns"], reply["answers"]
@@ -359,7 +359,7 @@ def _session_lines(reply: QaSessionTurnsReply) -> Iterator[str]:
 @click.option(
     "--topic", "topics", multiple=True, metavar="TAG", help="What it is about (else by the rules); repeatable."
 )
-@verb
+@with_invocation
 def add(
     invocation: Invocation,
     words: tuple[str, ...],
@@ -393,7 +393,7 @@ def add(
 @flag("--drop", help="Drop the answer instead of keeping it; the question stays.")
 @click.option("--answer", metavar="TEXT", help='Keep this answer; "-": read it from standard input.')
 @key_option
-@verb
+@with_invocation
 def mark(invocation: Invocation, address: str, drop: bool, answer: str | None) -> Exit:
     """Keep the answer of a turn, or drop it; an answer that was not kept can be restored for seven days."""
     if drop and answer is not None:

@@ -23,19 +23,19 @@ from memoryd.cli.golden import (
     located_questions,
     wait_for_index,
 )
-from memoryd.cli.invocation import Invocation, argument, flag, found, timeout_option, verb
-from memoryd.cli.terminal import count, harmless_line, minute, note, styled
+from memoryd.cli.invocation import Invocation, argument, exit_code_of, flag, timeout_option, with_invocation
+from memoryd.cli.terminal import count, harmless_line, minute, note, style
 from memoryd.domain.ranking.golden import (
-    FOUND,
+    FOUND_RANK,
     GoldenLine,
     QuestionResult,
     RankChange,
     RankingScores,
+    accept_lines,
     changes,
-    folded,
+    fold,
     golden_line,
     parse_golden,
-    with_accepted,
 )
 from memoryd.errors import InvalidRequest
 from memoryd.replies.status import AgentStatus
@@ -65,7 +65,7 @@ def eval_command() -> None:
 
 @eval_command.command("run")
 @timeout_option
-@verb
+@with_invocation
 def run(invocation: Invocation, timeout: float) -> Exit:
     """Ask all golden questions; show recall, verdicts, times, and what changed since the last run.
 
@@ -94,7 +94,7 @@ def run(invocation: Invocation, timeout: float) -> Exit:
         reply,
         [*lines, *_change_lines(rank_changes, since)] if questions else [],
         _problem_notes(problems),
-        code=found(questions),
+        code=exit_code_of(questions),
     )
 
 
@@ -102,7 +102,7 @@ def run(invocation: Invocation, timeout: float) -> Exit:
 @click.option(
     "-k", "--limit", type=click.IntRange(1, LISTED_MAX), default=SUGGESTED, show_default=True, help="How many at most."
 )
-@verb
+@with_invocation
 def suggest(invocation: Invocation, limit: int) -> Exit:
     """Add guesses to the golden questions, from your past questions, memories and headings.
 
@@ -119,17 +119,17 @@ def suggest(invocation: Invocation, limit: int) -> Exit:
     text += "".join(f"{golden_line(guess)}\n" for guess in guesses)
     if guesses:
         _write(agent, text)
-    new = {folded(guess.question) for guess in guesses}
-    added = [line for line in parse_golden(text).lines if folded(line.golden.question) in new]
+    new = {fold(guess.question) for guess in guesses}
+    added = [line for line in parse_golden(text).lines if fold(line.golden.question) in new]
     hint = f"look through them, then: memoryctl eval accept N…; edit or delete the others in {golden_file(agent)}"
     note_text = hint if added else "nothing new was found to ask"
-    return invocation.show(list(map(_line_reply, added)), map(_line, added), [note_text], code=found(added))
+    return invocation.show(list(map(_line_reply, added)), map(_line, added), [note_text], code=exit_code_of(added))
 
 
 @eval_command.command("accept")
 @argument("numbers", nargs=-1, type=click.IntRange(1), metavar="N…", help="The lines of guesses, by their numbers.")
 @flag("--all", "is_all", help="Accept every guess.")
-@verb
+@with_invocation
 def accept(invocation: Invocation, numbers: tuple[int, ...], is_all: bool) -> Exit:
     """Accept guesses as golden questions; without N or --all list the guesses."""
     agent = agent_to_evaluate(invocation)
@@ -144,7 +144,7 @@ def accept(invocation: Invocation, numbers: tuple[int, ...], is_all: bool) -> Ex
         )
     chosen = sorted(guesses) if is_all else sorted(set(numbers))
     if chosen:
-        _write(agent, with_accepted(text, chosen))
+        _write(agent, accept_lines(text, chosen))
     return invocation.show({"accepted": chosen}, [f"{count(len(chosen), 'question')} accepted"])
 
 
@@ -157,7 +157,7 @@ def accept(invocation: Invocation, numbers: tuple[int, ...], is_all: bool) -> Ex
     help="A key of memorySearch and its value in the variant, such as chunking.tokens=200; repeatable. Without it the "
     "variant is the present configuration file.",
 )
-@verb
+@with_invocation
 def compare(invocation: Invocation, overrides: tuple[str, ...]) -> Exit:
     """Ask the golden questions of the present configuration and of a variant; nothing in use changes.
 
@@ -180,7 +180,7 @@ def compare(invocation: Invocation, overrides: tuple[str, ...]) -> Exit:
     }
     evaluations = {"now": compared.now, "variant": compared.variant}
     lines = [*_table(columns), *(f"{name}: {line}" for name, result in evaluations.items() for line in _times(result))]
-    verdict = styled("worse", colour="red") if then.falls_below(now) else "not worse"
+    verdict = style("worse", colour="red") if then.falls_below(now) else "not worse"
     lines += [*_change_lines(compared.changes, "by the variant"), f"accepted questions: {verdict}"]
     return invocation.show(reply, lines, _problem_notes(compared.problems))
 
@@ -235,7 +235,7 @@ def _missed_questions(questions: Sequence[LocatedQuestion], evaluation: Evaluati
     return [
         text
         for text, result in accepted
-        if not result.has_right_verdict or (not result.stranger and (result.rank is None or result.rank > FOUND))
+        if not result.has_right_verdict or (not result.stranger and (result.rank is None or result.rank > FOUND_RANK))
     ]
 
 
@@ -251,7 +251,7 @@ def _change_lines(rank_changes: Sequence[RankChange], when: str) -> Iterator[str
     if when:
         yield f"\nchanged {when}:" if rank_changes else f"\nnothing changed {when}"
     for change in rank_changes:
-        mark = styled("worse ", colour="red") if change.is_worse else styled("better", colour="green")
+        mark = style("worse ", colour="red") if change.is_worse else style("better", colour="green")
         yield f"  {mark}  {_result(change.before)} → {_result(change.after)}  {_question(change.question)}"
 
 
@@ -293,7 +293,7 @@ def _run_file(agent: AgentStatus) -> Path:
 
 
 def _digest(question: str) -> str:
-    return blake2b(folded(question).encode(), digest_size=8).hexdigest()
+    return blake2b(fold(question).encode(), digest_size=8).hexdigest()
 
 
 def _last_run(agent: AgentStatus) -> LastRun | None:

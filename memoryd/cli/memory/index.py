@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, get_args
 import click
 
 from memoryd.cli import terminal
-from memoryd.cli.invocation import Invocation, flag, report, show_pending, timeout_option, verb, wait_for
+from memoryd.cli.invocation import Invocation, flag, report, show_pending, timeout_option, wait_for, with_invocation
 from memoryd.cli.terminal import count, harmless_line, note, size
 from memoryd.config.paths import socket_path
 from memoryd.errors import DaemonNotRunning, MemorydError
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 @click.command("index")
 @flag("--dry-run", "is_dry", help="Only say what would be sent, and where to; works without memoryd.")
 @timeout_option
-@verb
+@with_invocation
 def index_command(invocation: Invocation, is_dry: bool, timeout: float) -> Exit:
     """Index all notes, vectors included, and wait for it; also while memorySearch.sync.paused is true."""
     if not is_dry:
@@ -126,7 +126,7 @@ def _sentence(prospect: "Prospect") -> str:
 @flag("--embeddings", help="Drop all vectors and compute them again.")
 @click.option("--wait/--no-wait", "is_waiting", default=True, help="Wait until it is done (default) or not.")
 @timeout_option
-@verb
+@with_invocation
 def reindex_command(invocation: Invocation, force: bool, embeddings: bool, is_waiting: bool, timeout: float) -> Exit:
     """Bring the index in step with the disk; with an option, build it anew.
 
@@ -156,7 +156,7 @@ def reindex_command(invocation: Invocation, force: bool, embeddings: bool, is_wa
     help="What to wait for: nothing, until it is found by words, or by words and meaning.",
 )
 @timeout_option
-@verb
+@with_invocation
 def sync_command(invocation: Invocation, goal: SyncGoal, timeout: float) -> Exit:
     """Read what changed on disk and wait until it is indexed."""
     return report(invocation, goal, wait_for(invocation, goal, timeout))
@@ -178,7 +178,7 @@ def _refuse_regression(invocation: Invocation) -> None:
 @click.command("reload")
 @flag("--dry-run", "is_dry", help="Say what a reload would change, and change nothing.")
 @flag("--force", help="Reload even if golden questions would be answered worse.")
-@verb
+@with_invocation
 def reload_command(invocation: Invocation, is_dry: bool, force: bool) -> Exit:
     """Read the configuration again without interrupting running work.
 
@@ -229,7 +229,7 @@ _DISPLAY_VARIABLES = ("DISPLAY", "WAYLAND_DISPLAY")
 @click.command("web")
 @flag("--print", "is_printed", help="Print the link, and how to reach it from another machine.")
 @flag("--keep", help="Keep the page open until memoryd ends, not only until it was unused for half an hour.")
-@verb
+@with_invocation
 def web_command(invocation: Invocation, is_printed: bool, keep: bool) -> Exit:
     """Open the page that shows and edits the memory in a browser: ask, memories, changes, health.
 

@@ -16,18 +16,18 @@ from memoryd.cli.invocation import (
     Invocation,
     Note,
     argument,
-    asks,
+    command_from_call,
+    exit_code_of,
     flag,
-    found,
     key_option,
     limit_option,
     list_rows,
     shared,
     undo_notes,
-    verb,
+    with_invocation,
     words_argument,
 )
-from memoryd.cli.terminal import about, bold, count, harmless, harmless_line, in_columns, is_terminal, note, styled
+from memoryd.cli.terminal import about, bold, count, harmless, harmless_line, in_columns, is_terminal, note, style
 from memoryd.client import Client
 from memoryd.errors import MemorydError
 from memoryd.replies.knowledge import (
@@ -61,7 +61,7 @@ def opinions_command() -> None:
 @click.option("--entity", metavar="NAME", help="Only opinions about this entity, or an alias of it.")
 @limit_option
 @key_option
-@asks(Client.opinions, found_at="opinions")
+@command_from_call(Client.opinions, found_at="opinions")
 def list_opinions(reply: OpinionsReply) -> Iterator[str]:
     """List opinions, the most confident first: confidence, statement, evidence for and against, id."""
     return list_rows(reply["opinions"], opinion_line, reply["total"], "opinion")
@@ -70,7 +70,7 @@ def list_opinions(reply: OpinionsReply) -> Iterator[str]:
 @opinions_command.command("why")
 @argument("opinion", metavar="ID", help="The opinion, by its id or the beginning of it.")
 @key_option
-@asks(Client.why_opinion)
+@command_from_call(Client.why_opinion)
 def why(reply: OpinionWhyReply) -> Iterator[str]:
     """Explain an opinion: each step with its evidence, and the confidence before and after it."""
     # steps that no longer count come last
@@ -85,7 +85,7 @@ def why(reply: OpinionWhyReply) -> Iterator[str]:
 
 @opinions_command.command("replay")
 @key_option
-@verb
+@with_invocation
 def replay(invocation: Invocation) -> Exit:
     """Recompute every confidence from lines and ledger, and compare the exact values; exit 1 if any differs."""
     reply = invocation.memory.replay_opinions()
@@ -138,7 +138,7 @@ def entities_command() -> None:
 @entities_command.command("list")
 @limit_option
 @key_option
-@asks(Client.entities, found_at="entities")
+@command_from_call(Client.entities, found_at="entities")
 def list_entities(reply: EntitiesReply) -> Iterator[str]:
     """List entities, those with most memories first: name, number of memories, first and last day, aliases."""
     return list_rows(reply["entities"], _entity_line, reply["total"], "entity")
@@ -148,7 +148,7 @@ def list_entities(reply: EntitiesReply) -> Iterator[str]:
 @words_argument("name", required=True, metavar="NAME…", help="Its name, or an alias.")
 @limit_option
 @key_option
-@asks(Client.entity)
+@command_from_call(Client.entity)
 def show_entity(reply: EntityShowReply) -> Iterator[str]:
     """Show an entity: its page, opinions, aliases and memories, the newest first."""
     yield _entity_line(reply)
@@ -168,7 +168,7 @@ def show_entity(reply: EntityShowReply) -> Iterator[str]:
 @entities_command.command("merge")
 @argument("words", nargs=-1, required=True, metavar="NAME INTO ENTITY", help="As in: merge Pete into Peter.")
 @dry_option
-@verb
+@with_invocation
 def merge(invocation: Invocation, words: tuple[str, ...], dry_run: bool) -> Exit:
     """Make a name an alias of an entity, in the front matter of its page. Logs stay unchanged; undo takes it back."""
     names = [word for number, word in enumerate(words) if (number, len(words), word.lower()) != (1, 3, "into")]
@@ -182,7 +182,7 @@ def merge(invocation: Invocation, words: tuple[str, ...], dry_run: bool) -> Exit
 @entities_command.command("split")
 @words_argument("alias", required=True, metavar="ALIAS…", help="The alias to take out.")
 @dry_option
-@asks(Client.split_entity)
+@command_from_call(Client.split_entity)
 def split(reply: EntityChangeReply) -> Iterator[str]:
     """Remove an alias from the page of its entity, so that it becomes a separate entity; undo takes it back."""
     done = f"{reply['alias']} is no alias of {reply['entity']} any more"
@@ -229,7 +229,7 @@ def _report_steps(invocation: Invocation) -> None:
 @click.option("--since", metavar="AGE", help="Start from this day: 7d, or 2026-10-01 (else memory.reflect.since).")
 @flag("--dry-run", help="Say what would be written and proposed, and write nothing.")
 @flag("--allow-loss", help="Let pages lose statements whose memories were deleted on purpose.")
-@verb
+@with_invocation
 def reflect_command(invocation: Invocation, since: str | None, dry_run: bool, allow_loss: bool) -> Exit:
     """Bring entity pages and opinions up to date, and propose what you have to decide."""
     if is_terminal(sys.stderr) and not invocation.is_json:
@@ -277,16 +277,16 @@ def proposals_command() -> None:
 @click.option(
     "--state", type=click.Choice(STATES), default="open", show_default=True, help="Only proposals in this state."
 )
-@verb
+@with_invocation
 def list_proposals(invocation: Invocation, state: str) -> Exit:
     """List proposals, the oldest first; exit 3 if there are none."""
     reply = invocation.memory.proposals(None if state == "all" else state)
-    return invocation.show(reply, _proposal_lines(reply, state), code=found(reply["proposals"]))
+    return invocation.show(reply, _proposal_lines(reply, state), code=exit_code_of(reply["proposals"]))
 
 
 @proposals_command.command("show")
 @argument("name", metavar="ID", help="The proposal, by its id or the first four characters of it.")
-@asks(Client.proposal)
+@command_from_call(Client.proposal)
 def show(reply: ProposalReply) -> Iterator[str]:
     """Show what a proposal changes, and why."""
     state = "" if reply["state"] == "open" else f" ({reply['state']})"
@@ -296,7 +296,7 @@ def show(reply: ProposalReply) -> Iterator[str]:
 
 @proposals_command.command("accept")
 @proposals_argument
-@verb
+@with_invocation
 def accept(invocation: Invocation, proposals: tuple[str, ...]) -> Exit:
     """Write what proposals say, if their lines can still be identified without doubt."""
     return _report(invocation, [invocation.memory.accept_proposal(proposal) for proposal in proposals])
@@ -304,7 +304,7 @@ def accept(invocation: Invocation, proposals: tuple[str, ...]) -> Exit:
 
 @proposals_command.command("reject")
 @proposals_argument
-@verb
+@with_invocation
 def reject(invocation: Invocation, proposals: tuple[str, ...]) -> Exit:
     """Take proposals out of the queue; the same lines are not proposed again."""
     return _report(invocation, [invocation.memory.reject_proposal(proposal) for proposal in proposals])
@@ -347,7 +347,7 @@ def disagreements_command(context: click.Context) -> Exit | None:
 
 
 @disagreements_command.command("list")
-@asks(Client.disagreements, found_at="disagreements")
+@command_from_call(Client.disagreements, found_at="disagreements")
 def list_disagreements(reply: DisagreementsReply) -> Iterator[str]:
     """List the pairs, the newest first; exit 3 if there are none."""
     for pair in reply["disagreements"]:
@@ -356,7 +356,7 @@ def list_disagreements(reply: DisagreementsReply) -> Iterator[str]:
             first = ", recalled first" if memory["id"] == pair["leads"] else ""
             author = memory["saidBy"] or "by hand"
             yield f"   {harmless_line(memory['name'])}: {harmless_line(memory['text'])}"
-            yield "   " + styled(f"{memory['id'][:SHORT_ID]} · {author} · {memory['source']}{first}", dim=True)
+            yield "   " + style(f"{memory['id'][:SHORT_ID]} · {author} · {memory['source']}{first}", dim=True)
     if (more := reply["total"] - len(reply["disagreements"])) > 0:
         yield Note(f"{more} more are not shown")
     if not reply["total"]:
@@ -368,7 +368,7 @@ def list_disagreements(reply: DisagreementsReply) -> Iterator[str]:
 @disagreements_command.command("keep")
 @argument("name", metavar="ID", help="The pair, by its id or that of one of its memories.")
 @argument("keep", metavar="newer|older|NAME|both", help="Which one holds: the list shows the names before the texts.")
-@asks(Client.settle_disagreement)
+@command_from_call(Client.settle_disagreement)
 def keep(reply: SettledReply) -> Iterator[str]:
     """Say which of two memories holds; the other then counts as earlier. `both` keeps the two side by side."""
     keep = reply["keep"]

@@ -14,20 +14,20 @@ from memoryd.cli.invocation import (
     Note,
     Number,
     argument,
-    asks,
+    command_from_call,
+    exit_code_of,
     flag,
-    found,
     key_option,
     limit_option,
     list_rows,
     scope_option,
     text_argument,
     undo_notes,
-    verb,
+    with_invocation,
     words_argument,
 )
 from memoryd.cli.memory.search import assess, strict_option
-from memoryd.cli.terminal import about, bold, count, dotted, harmless_line, in_columns, is_terminal, styled, with_gutter
+from memoryd.cli.terminal import about, bold, count, dotted, harmless_line, in_columns, is_terminal, style, with_gutter
 from memoryd.client import Client, MemoryBounds
 from memoryd.domain.memories.tiers import FREQUENCY_SHARE, IMPORTANCE_SHARE, OFTEN, RECENCY_SHARE, Tier
 from memoryd.replies.knowledge import NearCopiesReply
@@ -58,7 +58,7 @@ def memories_command() -> None:
 
 @memories_command.command("status")
 @key_option
-@asks(Client.memory_stats)
+@command_from_call(Client.memory_stats)
 def status(reply: MemoryStatsReply) -> Iterator[str]:
     """Count memories by tier, kind and scope."""
     yield f"{count(reply['total'], 'memory', 'memories')}, {reply['pinned']:,} pinned"
@@ -79,7 +79,7 @@ def status(reply: MemoryStatsReply) -> Iterator[str]:
 @limit_option
 @click.option("--offset", type=click.IntRange(0, POSITION_MAX), metavar="N", help="Skip this many first.")
 @key_option
-@verb
+@with_invocation
 def listing(invocation: Invocation, **filters: Unpack[MemoryBounds]) -> Exit:
     """List memories, the newest first: id, tier, kind, scope and text."""
     filters["query"] = filters["query"] or None
@@ -87,7 +87,7 @@ def listing(invocation: Invocation, **filters: Unpack[MemoryBounds]) -> Exit:
     rows, skipped = reply["memories"], filters["offset"] or 0
     more = f"--offset {skipped + len(rows)}, or -k"
     lines = list_rows(rows, _memory_line, reply["total"], "such memory", before=skipped, option=more)
-    return invocation.show(reply, lines, code=found(rows))
+    return invocation.show(reply, lines, code=exit_code_of(rows))
 
 
 @memories_command.command("search")
@@ -97,7 +97,7 @@ def listing(invocation: Invocation, **filters: Unpack[MemoryBounds]) -> Exit:
 @click.option("-k", "--k", "--limit", "top_k", type=click.IntRange(1, RESULTS_MAX), help="How many at most.")
 @strict_option
 @key_option
-@verb
+@with_invocation
 def search(invocation: Invocation, /, strict: bool, **bounds: Any) -> Exit:
     """Find memories that answer QUERY, best first; passages of notes are not searched."""
     reply = invocation.memory.search_memories(**bounds)
@@ -108,11 +108,11 @@ def search(invocation: Invocation, /, strict: bool, **bounds: Any) -> Exit:
 @memories_command.command("show")
 @id_argument
 @key_option
-@asks(Client.get_memory)
+@command_from_call(Client.get_memory)
 def show(reply: MemoryReply) -> Iterator[str]:
     """Show a memory: its text, author, lines, and how often it was used."""
     memory = reply["memory"]
-    yield f"{styled(memory['id'], bold=True)}  {harmless_line(memory['citation'])}"
+    yield f"{style(memory['id'], bold=True)}  {harmless_line(memory['citation'])}"
     for line in memory["text"].split("\n"):
         yield with_gutter(line, is_marked=False)
     summary = {
@@ -136,7 +136,7 @@ def show(reply: MemoryReply) -> Iterator[str]:
 @memories_command.command("pin")
 @id_argument
 @key_option
-@asks(Client.pin_memory)
+@command_from_call(Client.pin_memory)
 def pin(reply: MemoryEditReply) -> Iterator[str]:
     """Pin a memory: it becomes core, never decays, and is part of the beginning of every session."""
     return _edit_lines(reply, "pinned", "it was pinned already")
@@ -145,7 +145,7 @@ def pin(reply: MemoryEditReply) -> Iterator[str]:
 @memories_command.command("unpin")
 @id_argument
 @key_option
-@asks(Client.unpin_memory)
+@command_from_call(Client.unpin_memory)
 def unpin(reply: MemoryEditReply) -> Iterator[str]:
     """Unpin a memory; its tier is computed anew."""
     return _edit_lines(reply, "not pinned any more", "it was not pinned")
@@ -155,7 +155,7 @@ def unpin(reply: MemoryEditReply) -> Iterator[str]:
 @id_argument
 @argument("importance", type=Number(0, 1), metavar="0..1", help="How important it is.")
 @key_option
-@asks(Client.weigh_memory)
+@command_from_call(Client.weigh_memory)
 def importance(reply: MemoryEditReply) -> Iterator[str]:
     """Set the importance of a memory: important ones decay more slowly; from 0.95 (configurable) they may be core."""
     value = f"{reply['memory']['importance']:g}"
@@ -170,7 +170,7 @@ def importance(reply: MemoryEditReply) -> Iterator[str]:
     help="The new text, plain or a bullet; - reads standard input. Without it an editor opens.",
 )
 @key_option
-@verb
+@with_invocation
 def edit(invocation: Invocation, memory_id: str, text: str | None) -> Exit:
     """Edit the line of a memory in place; `memoryctl replace` keeps the older line beside a new one."""
     if text is None:
@@ -193,7 +193,7 @@ def _edit_text(text: str) -> str:
 @id_argument
 @flag("--dry-run", help="Only show which lines would be removed.")
 @key_option
-@asks(Client.delete_memory)
+@command_from_call(Client.delete_memory)
 def delete(reply: MemoryDeleteReply) -> Iterator[str]:
     """Delete all lines that state a memory. It can be undone; `memoryctl forget` is permanent."""
     summary = "taken out" if reply["deleted"] else "would go"
@@ -209,7 +209,7 @@ def delete(reply: MemoryDeleteReply) -> Iterator[str]:
 @memories_command.command("why")
 @id_argument
 @key_option
-@asks(Client.why_memory)
+@command_from_call(Client.why_memory)
 def why(reply: MemoryWhyReply) -> Iterator[str]:
     """Explain the tier of a memory, and every term of its relevance."""
     terms = reply["terms"]
@@ -238,7 +238,7 @@ def why(reply: MemoryWhyReply) -> Iterator[str]:
 )
 @limit_option
 @key_option
-@asks(Client.decay_memories)
+@command_from_call(Client.decay_memories)
 def decay(reply: MemoryDecayReply) -> Iterator[str]:
     """Show the relevance and tiers of memories after some time without use. Nothing is changed or deleted."""
     yield from list_rows(reply["memories"], _decay_line, reply["changing"], "memory that loses relevance")
@@ -267,8 +267,8 @@ def _memory_line(memory: MemoryDocumentReply) -> str:
     summary = dotted(memory["tier"], memory["kind"], harmless_line(memory["scope"]), pinned, *memory["flags"])
     sentence = about(memory["entities"], harmless_line(" ".join(memory["text"].split())))
     shown = sentence if len(sentence) <= SHOWN else sentence[: SHOWN - 1] + "…"
-    score = "" if memory["score"] is None else styled(f"{memory['score']:.2f}", colour="green")
-    return in_columns(styled(memory["id"][:SHORT_ID], bold=True), score, styled(summary, dim=True), shown)
+    score = "" if memory["score"] is None else style(f"{memory['score']:.2f}", colour="green")
+    return in_columns(style(memory["id"][:SHORT_ID], bold=True), score, style(summary, dim=True), shown)
 
 
 def _use(memory: MemoryDocumentReply) -> str:

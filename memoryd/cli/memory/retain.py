@@ -14,17 +14,17 @@ from memoryd.cli.invocation import (
     Note,
     Number,
     argument,
-    asks,
     bullet_argument,
+    command_from_call,
     flag,
     shared,
     text_argument,
     text_or_stdin,
     undo_notes,
     unquoted_argument,
-    verb,
+    with_invocation,
 )
-from memoryd.cli.terminal import bold, harmless, harmless_line, styled
+from memoryd.cli.terminal import bold, harmless, harmless_line, style
 from memoryd.client import Client, StatementOptions
 from memoryd.errors import MemorydError
 from memoryd.replies.changes import CoreEditReply, CoreReply
@@ -63,7 +63,7 @@ _by_agent = flag(
 @click.option("--replaces", metavar="ID|CITATION|WORDS", help="The memory that it replaces, as for `replace`.")
 @_by_agent
 @flag("--team", "is_shared", help="Also share it with your team, as `team promote --yes` does.")
-@verb
+@with_invocation
 def retain_command(
     invocation: Invocation,
     text: str,
@@ -102,7 +102,7 @@ def retain_command(
 @text_argument("text", help="What holds now, plain text or a bullet; - reads standard input.")
 @flag("--in-place", help="Edit the line in place, without a new one.")
 @_by_agent
-@asks(Client.retain)
+@command_from_call(Client.retain)
 def replace_command(reply: RetainReply) -> Iterator[str]:
     """Replace what a memory says: TEXT is retained, and the older line is marked as superseded.
 
@@ -114,7 +114,7 @@ def replace_command(reply: RetainReply) -> Iterator[str]:
 @click.command("remember", cls=BulletCommand)
 @unquoted_argument("text", help="The text to remember; - reads standard input.")
 @statement_options
-@verb
+@with_invocation
 def remember_command(invocation: Invocation, text: str, **statement: Unpack[StatementOptions]) -> Exit:
     """Remember a text: a note of importance 0.8 in today's log, unless the text says otherwise."""
     reply = invocation.memory.retain(text_or_stdin(text), remember=True, **statement)
@@ -136,7 +136,7 @@ def _retained_lines(reply: RetainReply) -> Iterator[str]:
 @text_argument("text", type=str, help="A message to the agent; - reads standard input.")
 @flag("--dry-run", help="Only say what would be kept, by which form, and why the rest would not.")
 @click.option("--answer", metavar="TEXT", help="The answer of the assistant before it, which it may correct.")
-@asks(Client.capture, found_at="kept")
+@command_from_call(Client.capture, found_at="kept")
 def capture_command(reply: CaptureReply) -> Iterator[str]:
     """Keep the statements of a message, as if its owner said it in a conversation; exit 3 if there are none."""
     word = "would keep" if reply["dryRun"] else "kept"
@@ -167,21 +167,21 @@ def core_command() -> None:
 
 
 @core_command.command("show")
-@asks(Client.core)
+@command_from_call(Client.core)
 def show(reply: CoreReply) -> Iterator[str]:
     """Show the core file, and SOUL.md beside it, which is never edited."""
     digest = reply["sha256"][:SHORT_ID] or "not there"
-    yield styled(f"{reply['path']}  {reply['chars']:,} of {reply['maxChars']:,} characters  {digest}", bold=True)
+    yield style(f"{reply['path']}  {reply['chars']:,} of {reply['maxChars']:,} characters  {digest}", bold=True)
     yield harmless(reply["text"]).rstrip("\n")
     if reply["soul"]:
-        yield styled("\nSOUL.md  (never edited by memoryd)", bold=True)
+        yield style("\nSOUL.md  (never edited by memoryd)", bold=True)
         yield harmless(reply["soul"]).rstrip("\n")
 
 
 @core_command.command("append", cls=BulletCommand)
 @text_argument("text", help="The lines; - reads standard input.")
 @expected_option
-@asks(Client.core_append)
+@command_from_call(Client.core_append)
 def append(reply: CoreEditReply) -> Iterator[str]:
     """Add lines at the end."""
     return _edit_lines(reply)
@@ -191,7 +191,7 @@ def append(reply: CoreEditReply) -> Iterator[str]:
 @bullet_argument("old", help="A text that occurs once in the file.")
 @text_argument("new", help="The text in its place; - reads standard input, '' deletes it.")
 @expected_option
-@asks(Client.core_replace)
+@command_from_call(Client.core_replace)
 def replace(reply: CoreEditReply) -> Iterator[str]:
     """Replace a text."""
     return _edit_lines(reply)
@@ -207,7 +207,7 @@ def replace(reply: CoreEditReply) -> Iterator[str]:
     help="A line that occurs once in the file, such as '## People'.",
 )
 @expected_option
-@asks(Client.core_insert)
+@command_from_call(Client.core_insert)
 def insert(reply: CoreEditReply) -> Iterator[str]:
     """Add lines below a heading or another line."""
     return _edit_lines(reply)

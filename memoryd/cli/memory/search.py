@@ -10,21 +10,31 @@ from typing import TYPE_CHECKING, Literal, Unpack, get_args
 
 import click
 
-from memoryd.cli.invocation import SHORT_ID, Invocation, Number, argument, flag, found, key_option, text_or_stdin, verb
+from memoryd.cli.invocation import (
+    SHORT_ID,
+    Invocation,
+    Number,
+    argument,
+    exit_code_of,
+    flag,
+    key_option,
+    text_or_stdin,
+    with_invocation,
+)
 from memoryd.cli.terminal import (
     count,
     dotted,
-    encoded,
     harmless,
     harmless_line,
     in_columns,
     is_terminal,
     note,
-    styled,
+    style,
+    to_json,
     with_gutter,
 )
 from memoryd.client import RecallBounds, SearchBounds
-from memoryd.domain.documents import Citation, cited, is_conversation, marks, one_line, parse
+from memoryd.domain.documents import Citation, citation_text, escape_controls, is_conversation, name_marks, parse
 from memoryd.wire import DEADLINE_MS_MAX, LINES_MAX, POSITION_MAX, RESULTS_MAX, EncodingName, Exit
 
 if TYPE_CHECKING:  # importing these at run time would slow every command down
@@ -48,7 +58,6 @@ deadline_option = click.option(
 )
 strict_option = flag("--strict", help="Exit with 4 if a configured part did not contribute to the answer.")
 WHY = "docs/explanation/why-recalled.md says what each reason means, and what changes it"
-"""Note after explained answers."""
 ARM_STATES = {
     "off": "did not take part",
     "partial": "took part with what it has",
@@ -75,7 +84,7 @@ def assess(
     """
     health, verdict, reason = answer["health"], answer["verdict"], answer.get("reason")
     remarks: list[str] = []
-    code = Exit.INCOMPLETE if is_strict and not health["complete"] else found(verdict != "none")
+    code = Exit.INCOMPLETE if is_strict and not health["complete"] else exit_code_of(verdict != "none")
     # the reply to a search has the mode of all arms; for other replies one arm that is ok or partial is enough
     states = {arm["state"] for arm in health["arms"].values()}
     has_taken_part = mode != "none" if (mode := answer.get("mode")) else not states.isdisjoint(("ok", "partial"))
@@ -106,7 +115,6 @@ def _gap_notes(health: SearchHealth) -> Iterator[str]:
         yield f"{count(health['pendingEmbeddings'], 'passage')} not yet found by meaning, only by words"
 
 
-MISSES = "beyond --max-results or below --min-score:"
 NEIGHBOURS = 3
 """Lines shown before and after a citation on a terminal."""
 INDENT = "   "
@@ -122,11 +130,7 @@ context_option = partial(
 @question_argument
 @click.option("--query", metavar="TEXT", help="The question as one text, instead of the words.")
 @click.option(
-    "-k",
-    "--k",
-    "--limit",
-    "--max-results",
-    "max_results",
+    *("-k", "--k", "--limit", "--max-results", "max_results"),
     type=click.IntRange(1, RESULTS_MAX),
     help="How many hits at most (else query.maxResults).",
 )
@@ -141,9 +145,7 @@ context_option = partial(
     "--path", "--paths", "paths", multiple=True, metavar="GLOB", help="Only this glob, file or folder; repeatable."
 )
 @click.option(
-    "--source",
-    "--sources",
-    "sources",
+    *("--source", "--sources", "sources"),
     multiple=True,
     type=click.Choice(["memory", "sessions"]),
     help="Ask notes (memory), conversations (sessions), or both; repeatable (else memorySearch.sources).",
@@ -152,7 +154,7 @@ context_option = partial(
 @deadline_option
 @flag("--explain", help="Show how each score was computed, and the nearest misses.")
 @strict_option
-@verb
+@with_invocation
 def search_command(
     invocation: Invocation,
     question: str,
@@ -174,7 +176,7 @@ def _answer_lines(reply: SearchReply, is_explained: bool) -> Iterator[str]:
     for number, hit in enumerate(reply["results"], start=1):
         yield ("" if number == 1 else "\n") + "\n".join(hit_lines(f"{number}.", hit, is_explained))
     if misses := reply.get("misses"):
-        yield "\n" * bool(reply["results"]) + MISSES
+        yield "\n" * bool(reply["results"]) + "beyond --max-results or below --min-score:"
         yield from ("\n" + "\n".join(hit_lines("-", miss, is_explained)) for miss in misses)
 
 
@@ -201,7 +203,7 @@ def _fallback_notes(reply: SearchReply) -> Iterator[str]:
 )
 @context_option(type=click.IntRange(0, LINES_MAX))
 @key_option
-@verb
+@with_invocation
 def get_command(
     invocation: Invocation, path: str, start: int | None, lines: int | None, column: int | None, around: int | None
 ) -> Exit:
@@ -230,7 +232,7 @@ def get_command(
         if flags := reply.get("flags"):
             note(f"flags: {', '.join(flags)}")
         _note_end(reply["totalLines"], start, citation.end_line)
-    return found(start is None or start <= reply["totalLines"])
+    return exit_code_of(start is None or start <= reply["totalLines"])
 
 
 def _citation(text: str) -> Citation:
@@ -298,24 +300,24 @@ def _note_rest(reply: FileReply, start: int, requested: int | None) -> None:
 def hit_lines(mark: str, hit: HitReply, is_explained: bool) -> Iterator[str]:
     """Yield the lines of a hit: `mark`, citation, score and heading, then its snippet, then the explanation."""
     focus = hit.get("focus") or {"startLine": hit["startLine"], "endLine": hit["endLine"]}
-    citation = cited(harmless(one_line(hit["path"])), focus["startLine"], focus["endLine"])
-    score = styled(f"{hit['score']:.2f}", colour="green")
+    citation = citation_text(harmless(escape_controls(hit["path"])), focus["startLine"], focus["endLine"])
+    score = style(f"{hit['score']:.2f}", colour="green")
     yield in_columns(
-        f"{mark} {styled(str(citation), bold=True)}",
+        f"{mark} {style(str(citation), bold=True)}",
         score,
-        styled("(no answer)", dim=True) if hit.get("verdict") == "none" else "",
+        style("(no answer)", dim=True) if hit.get("verdict") == "none" else "",
         f"(+{hit['duplicates']} copies)" if hit.get("duplicates") else "",
         f"({', '.join(hit['flags'])})" if hit.get("flags") else "",
-        styled(harmless_line(hit["heading"]), dim=True) if hit.get("heading") else "",
+        style(harmless_line(hit["heading"]), dim=True) if hit.get("heading") else "",
     )
     yield from _snippet_lines(hit)
     if is_explained and (why := _explanation(hit)):
-        yield f"{INDENT}{styled(why, dim=True)}"
+        yield f"{INDENT}{style(why, dim=True)}"
 
 
 def _snippet_lines(hit: HitReply) -> Iterator[str]:
     """Yield the lines of the snippet, those of the focus marked and bold."""
-    focus, lines = hit.get("focus"), f"{marks(hit.get('person'))}{hit['snippet']}".rstrip("\n").split("\n")
+    focus, lines = hit.get("focus"), f"{name_marks(hit.get('person'))}{hit['snippet']}".rstrip("\n").split("\n")
     # the footer comes after the lines of the document and has no line numbers
     numbers = chain(
         hit.get("snippetLines") or (hit.get("snippetStartLine", 1) + row for row in range(len(lines))), repeat(0)
@@ -345,7 +347,7 @@ def _why_focus(hit: HitReply, explained: HitExplanation) -> str:
 
 
 def _range(hit: HitReply, lines: LinesReply) -> str:
-    return cited(hit["path"], lines["startLine"], lines["endLine"]).place
+    return citation_text(hit["path"], lines["startLine"], lines["endLine"]).place
 
 
 @click.command("recall")
@@ -375,7 +377,7 @@ def _range(hit: HitReply, lines: LinesReply) -> str:
 @flag("--no-touch", help="Do not count the returned memories as used.")
 @flag("--explain", help="Show why each result was chosen, and what was left out and why.")
 @strict_option
-@verb
+@with_invocation
 def recall_command(
     invocation: Invocation,
     question: str,
@@ -397,17 +399,14 @@ def recall_command(
     else:
         scores = [round(item["score"], 2) for item in reply["results"] if "score" in item]
         if scores != sorted(scores, reverse=True):
-            notes.append(
-                "the scores do not give this order: asked days, current versions or the newest come first "
-                "(see --explain)"
-            )
+            notes.append("asked days, current versions or the newest come first, before better scores (see --explain)")
     return invocation.show(reply, _recalled_lines(reply, is_bundle=is_bundle), [*notes, *[WHY] * explain], code=code)
 
 
 def _recalled_lines(reply: RecallReply, *, is_bundle: bool) -> Iterator[str]:
     if is_bundle:
         if bundle := reply.get("bundle"):
-            yield harmless(bundle).removesuffix("\n") if isinstance(bundle, str) else encoded(bundle)
+            yield harmless(bundle).removesuffix("\n") if isinstance(bundle, str) else to_json(bundle)
     else:
         for number, item in enumerate(reply["results"], start=1):
             yield ("" if number == 1 else "\n") + "\n".join(_item_lines(f"{number}.", item))
@@ -424,9 +423,9 @@ def _receipt(reply: RecallReply) -> Iterator[str]:
 def _item_lines(mark: str, item: RecallItemReply) -> Iterator[str]:
     """Yield the lines of an item: `mark`, citation, score and description, then its text, then its relations."""
     place = harmless_line(item.get("citation") or item.get("path") or "")
-    score = styled(f"{item['score']:.2f}", colour="green") if "score" in item else ""
-    yield in_columns(f"{mark} {styled(place, bold=True)}", score, _description(item))
-    for line in f"{marks(item.get('person'))}{item['content']}".rstrip("\n").split("\n"):
+    score = style(f"{item['score']:.2f}", colour="green") if "score" in item else ""
+    yield in_columns(f"{mark} {style(place, bold=True)}", score, _description(item))
+    for line in f"{name_marks(item.get('person'))}{item['content']}".rstrip("\n").split("\n"):
         yield with_gutter(line, is_marked=False)
     yield from _relation_lines(item)
 
@@ -445,16 +444,16 @@ def _description(item: RecallItemReply) -> str:
         "" if item.get("state") == "verified" else item.get("state"),
         "(no answer)" if item.get("verdict") == "none" else "",
     )
-    return styled(harmless_line(text), dim=True)
+    return style(harmless_line(text), dim=True)
 
 
 def _relation_lines(item: RecallItemReply) -> Iterator[str]:
     if older := item.get("supersedes"):
-        yield INDENT + styled(f"supersedes {', '.join(key[:SHORT_ID] for key in older)}", dim=True)
+        yield INDENT + style(f"supersedes {', '.join(key[:SHORT_ID] for key in older)}", dim=True)
     if evidence := item.get("evidence"):
         for word in ("for", "against"):
             sources = [source for line in evidence[word] for source in line["sources"]]
             if sources:
-                yield INDENT + styled(f"{word}: {harmless_line(', '.join(sources))}", dim=True)
+                yield INDENT + style(f"{word}: {harmless_line(', '.join(sources))}", dim=True)
     if (explained := item.get("explain")) and explained["because"]:
-        yield INDENT + styled(harmless_line(explained["because"]), dim=True)
+        yield INDENT + style(harmless_line(explained["because"]), dim=True)

@@ -18,8 +18,8 @@ from rich.table import Table
 from rich.text import Text
 
 from memoryd.cli.bars import console, print_view
-from memoryd.cli.invocation import Invocation, flag, verb
-from memoryd.cli.terminal import ago, count, dotted, duration, encoded, harmless_line, percent, size
+from memoryd.cli.invocation import Invocation, flag, with_invocation
+from memoryd.cli.terminal import ago, count, dotted, duration, harmless_line, percent, size, to_json
 from memoryd.client import Client
 from memoryd.domain.documents import is_conflict_copy, original_of
 from memoryd.domain.text.sanitizing import Flag
@@ -99,7 +99,7 @@ def time_since(moment: str | None, now: datetime) -> str:
     "is_watching",
     help="Refresh every second until Ctrl-C; with --json print one line each time.",
 )
-@verb
+@with_invocation
 def status_command(invocation: Invocation, is_watching: bool, is_verbose: bool, is_strict: bool) -> Exit:
     """Show on one screen what is well, at work or wrong, and what to do about it.
 
@@ -116,7 +116,7 @@ def status_command(invocation: Invocation, is_watching: bool, is_verbose: bool, 
         status = read()
         if is_watching and invocation.is_json:
             while True:
-                click.echo(encoded(status, indent=None))
+                click.echo(to_json(status, indent=None))
                 time.sleep(REFRESH_SECONDS)
                 status = read()
         if is_watching:

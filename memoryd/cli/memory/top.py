@@ -19,8 +19,8 @@ from rich.table import Table
 from rich.text import Text
 
 from memoryd.cli.bars import console, print_view
-from memoryd.cli.invocation import Invocation, Number, flag, verb
-from memoryd.cli.terminal import count, dotted, duration, encoded, harmless_line, is_terminal, size
+from memoryd.cli.invocation import Invocation, Number, flag, with_invocation
+from memoryd.cli.terminal import count, dotted, duration, harmless_line, is_terminal, size, to_json
 from memoryd.client import Client
 from memoryd.domain.counters import BOUNDS, quantile
 from memoryd.errors import DaemonNotRunning, DeadlineExceeded, MemorydError, NotNow
@@ -102,7 +102,7 @@ class MetricsSnapshot(Struct, frozen=True):
     help="Seconds between two readings.",
 )
 @flag("--once", "is_once", help="Show one interval, and exit.")
-@verb
+@with_invocation
 def top_command(invocation: Invocation, seconds: float, is_once: bool) -> Exit:
     """Show requests, arms, queues, processes and caches as they change, until q.
 
@@ -141,7 +141,7 @@ def _intervals(client: Client, before: MetricsSnapshot, seconds: float) -> Itera
 
 def _print(invocation: Invocation, figures: Figures) -> None:
     if invocation.is_json:
-        click.echo(encoded(figures, indent=None))
+        click.echo(to_json(figures, indent=None))
     else:
         print_view(top_view(figures))
 

@@ -23,7 +23,16 @@ import click
 from memoryd import __version__
 from memoryd.cli.importing.lines import BATCH, ImportLine, batches, expected_changes, import_lines
 from memoryd.cli.importing.sources import JSONL, SOURCES, entries
-from memoryd.cli.invocation import Invocation, argument, flag, found, scope_option, undo_hint, verb, wait_for
+from memoryd.cli.invocation import (
+    Invocation,
+    argument,
+    exit_code_of,
+    flag,
+    scope_option,
+    undo_hint,
+    wait_for,
+    with_invocation,
+)
 from memoryd.cli.terminal import count, harmless_line, note, size
 from memoryd.domain.memories.kinds import CHANGE_BYTES_MAX, CHANGES_MAX, ShortId, kind_named
 from memoryd.domain.memories.line import Attributes, Provenance, RetainedLine, render
@@ -49,7 +58,7 @@ _SAMPLE_CHARS = 120
 )
 @flag("--dry-run", help="Only say what would be imported, with samples.")
 @flag("--with-secrets", help="Also import text that looks like a secret.")
-@verb
+@with_invocation
 def import_command(invocation: Invocation, path: str, source: str, dry_run: bool, with_secrets: bool) -> Exit:
     """Take in the memories of PATH, each on the day on which it was said; memories that exist here stay unchanged.
 
@@ -333,7 +342,7 @@ FORMATS: dict[str, Callable[[_Memories, IO[bytes]], None]] = {
 )
 @scope_option
 @flag("--force", help="Overwrite an existing file.")
-@verb
+@with_invocation
 def export_command(invocation: Invocation, file: str, form: str, scope: str | None, force: bool) -> Exit:
     """Write every memory: its text, entities, days and source lines.
 
@@ -367,7 +376,7 @@ def export_command(invocation: Invocation, file: str, form: str, scope: str | No
         reply = {"file": str(path), "memories": number}
         again = [f"to have them elsewhere: memoryctl import {shlex.quote(str(path))}"] if form == "jsonl" else []
         invocation.show(reply, [f"{path}  {count(number, 'memory', 'memories')}"], again)
-    return found(number)
+    return exit_code_of(number)
 
 
 @contextmanager
@@ -376,7 +385,7 @@ def _export_target(file: str, *, force: bool) -> Iterator[IO[bytes]]:
         yield sys.stdout.buffer
         return
     # imported here: it loads memoryd.files, which nothing else here needs
-    from memoryd.cli.written_file import streamed
+    from memoryd.cli.written_file import open_for_export
 
-    with streamed(Path(file), replaces=force) as out:
+    with open_for_export(Path(file), replaces=force) as out:
         yield out

@@ -16,7 +16,7 @@ from memoryd.config.root import Config
 from memoryd.domain.access import read_key
 from memoryd.domain.media import DIMENSIONS, MODELS, PROVIDER, embeds_media
 
-TOO_WIDE = "must be a folder of its own, not the root or the whole home folder"
+TOO_WIDE_FOLDER = "must be a folder of its own, not the root or the whole home folder"
 
 
 class Contradiction(Struct, frozen=True):
@@ -71,7 +71,7 @@ def overlap_notices(config: Config) -> list[str]:
 def _agent_problems(agent: Agent) -> Iterator[tuple[str, tuple[str, ...]]]:
     search = agent.memory_search
     if agent.workspace.resolve() in (Path("/"), Path.home().resolve()):
-        yield f"workspace: {TOO_WIDE}: {agent.workspace}", ("workspace",)
+        yield f"workspace: {TOO_WIDE_FOLDER}: {agent.workspace}", ("workspace",)
     is_multimodal = search.provider in (PROVIDER, "auto") and embeds_media(PROVIDER, search.model or "")
     if is_multimodal and (size := search.output_dimensionality) not in (None, *DIMENSIONS):
         key, (*first, last) = "memorySearch.outputDimensionality", DIMENSIONS

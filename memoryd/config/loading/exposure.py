@@ -13,11 +13,11 @@ from memoryd.config.agents import Agent
 from memoryd.config.loading.keys import dotted
 from memoryd.config.providers import READ_PROVIDERS
 from memoryd.config.root import Config
-from memoryd.config.section import Secret, leaves
+from memoryd.config.section import Secret, single_values
 from memoryd.config.team import without_credentials
 from memoryd.domain.embedding import PROVIDERS
 
-HERE = frozenset({"local", "none"})
+LOCAL_PROVIDERS = frozenset({"local", "none"})
 OTHERS = stat.S_IRWXG | stat.S_IRWXO
 READERS = stat.S_IRGRP | stat.S_IROTH
 WRITERS = stat.S_IWGRP | stat.S_IWOTH
@@ -44,7 +44,7 @@ def exposures(config: Config, source: Path | None) -> list[Exposure]:
 
 def _secrets(config: Config) -> Iterator[tuple[str, Secret]]:
     """Yield each secret with its key in the configuration."""
-    yield from ((dotted(location), value) for location, value in leaves(config) if isinstance(value, Secret))
+    yield from ((dotted(location), value) for location, value in single_values(config) if isinstance(value, Secret))
 
 
 def _open_files(config: Config) -> Iterator[Exposure]:
@@ -75,7 +75,7 @@ def mode_of_others(path: Path) -> int:
 
 def _in_the_clear(agent: Agent, config: Config) -> Iterator[Exposure]:
     search = agent.memory_search
-    used = {search.provider, search.fallback} - HERE
+    used = {search.provider, search.fallback} - LOCAL_PROVIDERS
     entries = (PROVIDERS[provider].config_names if provider in PROVIDERS else READ_PROVIDERS for provider in used)
     names = set[str]().union(*entries)
     addresses = [search.remote.base_url] if used else []
@@ -93,14 +93,14 @@ def _memories_in_the_clear(config: Config) -> Iterator[Exposure]:
 
 def _sent_in_the_clear(what: str, address: str | None) -> Iterator[Exposure]:
     host = urlsplit(address or "").hostname or ""
-    if address and urlsplit(address).scheme == "http" and not is_here(host):
+    if address and urlsplit(address).scheme == "http" and not is_this_machine(host):
         yield Exposure(
             f"{what}, and the key, if there is one, go to {host} unencrypted",
             "use https://, or a tunnel that begins on this machine",
         )
 
 
-def is_here(host: str) -> bool:
+def is_this_machine(host: str) -> bool:
     """Return whether a host name or address is this machine, without a name lookup."""
     try:
         return ipaddress.ip_address(host).is_loopback

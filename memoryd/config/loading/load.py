@@ -24,7 +24,7 @@ from memoryd.config.loading.consistency import contradictions, overlap_notices, 
 from memoryd.config.loading.exposure import WRITERS, exposures, mode_of_others
 from memoryd.config.loading.foreign import no_effect_notices, openclaw_differences, separate_foreign_keys
 from memoryd.config.loading.keys import dotted, explain, location_of
-from memoryd.config.loading.overrides import Overrides, apply, from_environment
+from memoryd.config.loading.overrides import Overrides, apply, read_environment
 from memoryd.config.loading.raw import (
     KEY,
     KeyPath,
@@ -71,11 +71,11 @@ def load(path: Path | None = None, overrides: Overrides = NO_OVERRIDES) -> Loade
     Relative paths in the file start at its folder. Raises ConfigError with all problems of file and environment at
     once; after a syntax error or an `$include` no other problems are reported.
     """
-    source = source_of(path)
-    return loaded_of(read(source) if source is not None else "", source, overrides)
+    source = config_source(path)
+    return load_text(read(source) if source is not None else "", source, overrides)
 
 
-def loaded_of(text: str, source: Path | None, overrides: Overrides = NO_OVERRIDES) -> Loaded:
+def load_text(text: str, source: Path | None, overrides: Overrides = NO_OVERRIDES) -> Loaded:
     """Load `text` as the content of `source`, which need not exist yet. Raises ConfigError as `load` does."""
     keys = separate_foreign_keys(parse(text, source) if source is not None else {})
     is_open = source is not None and mode_of_others(source) & WRITERS
@@ -83,7 +83,7 @@ def loaded_of(text: str, source: Path | None, overrides: Overrides = NO_OVERRIDE
     notices += keys.notices
     if unread := includes(keys.ours):
         raise _refused(unread, source, text, notices)
-    from_variables, problems = from_environment(os.environ)
+    from_variables, problems = read_environment(os.environ)
     apply(overrides.merge(from_variables), keys.ours)
     result = validate_raw(keys.ours, source.absolute().parent if source is not None else Path.home())
     problems = [*keys.problems, *problems, *result.problems]
@@ -104,7 +104,7 @@ def loaded_of(text: str, source: Path | None, overrides: Overrides = NO_OVERRIDE
     return Loaded(config, notices, source)
 
 
-def source_of(path: Path | None) -> Path | None:
+def config_source(path: Path | None) -> Path | None:
     """Return the file to read: an explicit file even if it is missing, the default file only if it exists."""
     if path is not None:
         return path
@@ -118,7 +118,7 @@ def config_to_edit(what: str) -> tuple[Path, str]:
 
     Raises InvalidRequest for a symbolic link, because another program may own its target.
     """
-    source = source_of(None)
+    source = config_source(None)
     if source is not None and source.is_symlink():
         raise InvalidRequest(f"{source} is a link", hint=f"write {what} into what it leads to")
     return source or config_file(), read(source) if source is not None and source.exists() else ""
@@ -153,7 +153,7 @@ class ConfigCheck(Struct, frozen=True):
 
 def check_config(path: Path | None = None) -> ConfigCheck:
     """Check `path`, else the file that the daemon would read at its start, with the environment of this process."""
-    source = source_of(path)
+    source = config_source(path)
     key_places = KeyPlaces()
     # a file that cannot be read has no places; loading reports the reason
     with contextlib.suppress(ConfigError):

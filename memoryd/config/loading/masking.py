@@ -17,8 +17,8 @@ from memoryd.config.loading.raw import KeyPath, Raw, parse, places, texts_in, va
 from memoryd.config.paths import expand
 from memoryd.config.section import VARIABLE
 from memoryd.domain.expressions import expression
-from memoryd.domain.redaction import redacted, secrets_in
-from memoryd.domain.settings_text import TOKEN, put
+from memoryd.domain.redaction import redact, secrets_in
+from memoryd.domain.settings_text import TOKEN, set_value
 
 _VARIABLE = "MEMORYD_MASKED_"
 _NAME = f"{_VARIABLE}0"
@@ -27,24 +27,24 @@ _KEYS = expression(r"(?:api_?key|token|secret|password|passphrase|credentials?|p
 """End of the name of a setting that is a secret; all values of `headers` are secrets, too."""
 
 
-def masked_text(text: str) -> tuple[str, int]:
+def mask_text(text: str) -> tuple[str, int]:
     """Return the text of a configuration with its secrets masked, and their number.
 
     Raises ConfigError if the text is not JSON5, and ValueError if a secret could not be masked.
     """
     secrets = list(_secrets(parse(text, Path("config"))))
-    masked = TOKEN.sub(lambda token: redacted(token[0]) if token.lastgroup == "skipped" else token[0], text)
+    masked = TOKEN.sub(lambda token: redact(token[0]) if token.lastgroup == "skipped" else token[0], text)
     for number, (place, value) in enumerate(secrets, start=1):
         name = f"{_VARIABLE}{number}"
         # a reference is only valid as the value of a secret setting
         instead = {"env": name} if _is_key(place) else _without_secrets(value, name)
-        masked = put(masked, list(map(str, place)), instead, is_json5=True)
+        masked = set_value(masked, list(map(str, place)), instead, is_json5=True)
     if any(_secrets(parse(masked, Path("config")))):
         raise ValueError("its keys are written so that they cannot be told from the other text")
     return masked, len(secrets)
 
 
-def unmasked_text(text: str, present: Raw) -> tuple[str, list[str]]:
+def unmask_text(text: str, present: Raw) -> tuple[str, list[str]]:
     """Replace masked secrets by those of `present` at the same locations; return the text and the unrestored locations.
 
     Raises ConfigError if the text is not JSON5.
@@ -59,7 +59,7 @@ def unmasked_text(text: str, present: Raw) -> tuple[str, list[str]]:
         # apart from the secrets, the present value must be the same text
         is_same = isinstance(value, str) and _WITHIN.sub("", masked) == _WITHIN.sub("", _without_secrets(value, _NAME))
         if value and (is_same or (is_key and isinstance(value, str | dict))):
-            text = put(text, list(map(str, place)), value, is_json5=True)
+            text = set_value(text, list(map(str, place)), value, is_json5=True)
         else:
             missing.append(dotted(place))
     return text, missing

@@ -45,7 +45,7 @@ class Overrides(Struct, frozen=True):
         return Overrides(**{name: getattr(self, name) or getattr(other, name) for name in self.__struct_fields__})
 
 
-def from_environment(environment: Mapping[str, str]) -> tuple[Overrides, list[str]]:
+def read_environment(environment: Mapping[str, str]) -> tuple[Overrides, list[str]]:
     """Return the values of the variables, and the problems of invalid ones."""
     problems: list[str] = []
     workspace = environment.get("MEMORYD_WORKSPACE", "")

@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from memoryd.config.loading.keys import dotted
 from memoryd.domain.expressions import TextMatch, expression
-from memoryd.domain.settings_text import TOKEN, cut, put
+from memoryd.domain.settings_text import TOKEN, remove_value, set_value
 from memoryd.errors import ConfigError, InvalidRequest
 
 Raw = dict[str, object]
@@ -259,7 +259,7 @@ def with_value(text: str, key: KeyPath, value: str) -> str:
     Raises InvalidRequest if that is impossible, such as in a missing list.
     """
     with contextlib.suppress(ValueError, ConfigError):
-        edited = put(text, list(map(str, key)), value, is_json5=True)
+        edited = set_value(text, list(map(str, key)), value, is_json5=True)
         if value_at(parse(edited, Path("configuration")), key) == value:
             return edited
     name = ".".join(map(str, key))
@@ -269,7 +269,7 @@ def with_value(text: str, key: KeyPath, value: str) -> str:
 def without_key(text: str, key: str) -> str:
     """Return JSON5 text without a top-level section and its content. Raises InvalidRequest if that is impossible."""
     with contextlib.suppress(ValueError, ConfigError):
-        edited = cut(text, [key], has_comments=True)
+        edited = remove_value(text, [key], has_comments=True)
         remaining = {name: value for name, value in parse(text, Path("configuration")).items() if name != key}
         if parse(edited, Path("configuration")) == remaining:
             return edited

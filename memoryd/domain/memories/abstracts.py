@@ -11,7 +11,7 @@ from itertools import combinations, islice
 from memoryd.domain.counters import grouped
 from memoryd.domain.expressions import expression
 from memoryd.domain.memories.book import Memory, newest_first
-from memoryd.domain.ranking.selection import is_alike, tokens
+from memoryd.domain.ranking.selection import are_similar, tokens
 from memoryd.domain.text.duplicates import gist
 from memoryd.domain.text.sentences import sentences_of
 from memoryd.domain.text.words import UNSPACED
@@ -110,5 +110,5 @@ def near_copies(memories: Iterable[Memory]) -> list[NearCopiesReply]:
 def _pairs(group: Sequence[Memory]) -> Iterator[NearCopiesReply]:
     words = {memory.id: tokens(memory.text) for memory in group} if len(group) > 1 else {}
     for newer, older in combinations(group, 2):
-        if is_alike(words[newer.id], words[older.id]):
+        if are_similar(words[newer.id], words[older.id]):
             yield NearCopiesReply(newer=newer.id, older=older.id)

@@ -16,13 +16,13 @@ from msgspec import Struct
 from memoryd.domain.counters import grouped
 from memoryd.domain.documents import Citation, is_conflict_copy, person_of
 from memoryd.domain.memories.entities import EntityNames, EntitySlug, alias_table, slug_of
-from memoryd.domain.memories.generated import retells
+from memoryd.domain.memories.generated import restates
 from memoryd.domain.memories.kinds import TEAM, Kind, MemoryId, ShortId, is_belief, short_id
 from memoryd.domain.memories.line import RetainedLine
 from memoryd.domain.memories.times.spans import DaySpan
 from memoryd.domain.memories.versions import Older, superseded
+from memoryd.domain.text.note_status import is_outdated
 from memoryd.domain.text.sanitizing import Flag, path_flags
-from memoryd.domain.text.standing import is_over
 
 
 class MemorySource(Struct, frozen=True):
@@ -43,7 +43,7 @@ class MemorySource(Struct, frozen=True):
     @property
     def is_over(self) -> bool:
         """Whether the document is no longer valid."""
-        return is_over(self.status_flags)
+        return is_outdated(self.status_flags)
 
     @property
     def flags(self) -> tuple[Flag, ...]:
@@ -179,7 +179,7 @@ class Book(Struct, frozen=True, dict=True):
     @cached_property
     def restating(self) -> tuple[Memory, ...]:
         """The memories written by memoryd that only restate others."""
-        return tuple(memory for memory in self.memories.values() if retells(memory.line))
+        return tuple(memory for memory in self.memories.values() if restates(memory.line))
 
     @cached_property
     def opinion_evidence(self) -> tuple[Memory, ...]:
@@ -398,7 +398,7 @@ MAYBE_MOVED = "what was cited is nowhere: it was edited, or deleted and other li
 NO_MARK = "the citation has no mark, so that nothing says what was there"
 
 
-def verified(book: Book, citation: Citation, total_lines: int | None) -> CitationCheck:
+def check_citation(book: Book, citation: Citation, total_lines: int | None) -> CitationCheck:
     """Check a citation against the current memories; `total_lines` is the length of its document, None if deleted."""
     line = citation.start_line or 1
     on_lines = book.sources_on(citation.path, line, citation.end_line or citation.start_line or 2**31)

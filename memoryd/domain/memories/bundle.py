@@ -155,7 +155,7 @@ def _parts_that_fit(parts: Sequence[BundlePart], limit: int) -> tuple[list[Bundl
     return [part for at, part in enumerate(parts) if at in fitting], cut
 
 
-def bundle(
+def make_bundle(
     stable: StableBlock,
     recalled: Sequence[BundlePart],
     *,
@@ -181,7 +181,7 @@ def bundle(
     return Bundle(stable, tail, is_unchanged, (*stable_receipt, *tail_receipt, *repeated))
 
 
-def harmless(text: str) -> str:
+def escaped_text(text: str) -> str:
     """Return a text that cannot end its block: markup escaped, invisible characters removed, line ends normalised."""
     return in_markup(text.replace("\r\n", "\n").replace("\r", "\n"))
 
@@ -190,11 +190,11 @@ def _split_repeated(recalled: Sequence[BundlePart], stable: StableBlock) -> tupl
     """Return the parts that are not in the stable block, and reports of those that are."""
     stated = {part.name for part in stable.stated}
     complete = {report.name for report in stable.receipt if report.is_included and not report.cut} - stated
-    included = stated_lines(stable.text) - stated_lines("\n".join(harmless(part.text) for part in stable.stated))
+    included = stated_lines(stable.text) - stated_lines("\n".join(escaped_text(part.text) for part in stable.stated))
     new_parts, repeated = list[BundlePart](), list[PartReport]()
     for part in recalled:
         names = {part.name, part.source.partition("#")[0]}
-        lines = stated_lines(harmless(part.text))
+        lines = stated_lines(escaped_text(part.text))
         is_repeated = not part.is_superseded and bool(lines) and lines <= included
         if names & complete or is_repeated:
             repeated.append(PartReport(part.name, estimate(_render_part(part)), False, SkipReason.REPEATED))
@@ -245,7 +245,7 @@ def _first_lines(part: BundlePart, lines: Sequence[str], count: int) -> str:
 def _render_part(part: BundlePart) -> str:
     values = (("source", part.source), ("about", part.note))
     attributes = [f' {name}="{" ".join(in_markup(value, quote=True).split())}"' for name, value in values if value]
-    return f"<note{''.join(attributes)}>\n{harmless(part.text).rstrip()}\n</note>\n"
+    return f"<note{''.join(attributes)}>\n{escaped_text(part.text).rstrip()}\n</note>\n"
 
 
 EncodedBundle = str | dict[str, Any]
@@ -266,7 +266,7 @@ class Encoding(StrEnum):
     """`{"systemInstruction": {"parts": […]}}`: one text part per block; an empty object if there is none."""
 
 
-def encoded(made: Bundle, encoding: Encoding = Encoding.TEXT) -> EncodedBundle:
+def encode_bundle(made: Bundle, encoding: Encoding = Encoding.TEXT) -> EncodedBundle:
     """Return the bundle as text, or as an object to merge into a request (see `Encoding`)."""
     parts: list[dict[str, object]] = [{"type": "text", "text": text} for text in blocks(made)]
     match encoding:

@@ -51,12 +51,12 @@ def shown_scope(scope: str, agent: str, *, is_alone: bool, team: str = "") -> st
     return scope or (f"agent:{agent}" if is_alone else WORKSPACE)
 
 
-def within(book: Book, visibility: Visibility) -> list[Memory]:
+def visible_memories(book: Book, visibility: Visibility) -> list[Memory]:
     """Return the memories that are visible to a client, newest first."""
     return [memory for memory in book.newest if visibility.admits(memory.scope)]
 
 
-def named(memories: Iterable[Memory], name: str) -> Memory:
+def find_memory(memories: Iterable[Memory], name: str) -> Memory:
     """Return the memory with an id, or the beginning of one of at least eight characters; raise ValueError.
 
     Pass only memories visible to the client, so that ids of others look like unknown ones.
@@ -72,7 +72,7 @@ def named(memories: Iterable[Memory], name: str) -> Memory:
     return matches[0]
 
 
-def beginning_of(day: date, zone: tzinfo | None) -> float:
+def day_start(day: date, zone: tzinfo | None) -> float:
     """Return the start of a day in a zone, in Unix seconds; 0 for a day that the platform cannot represent."""
     try:
         return datetime.combine(day, time.min, tzinfo=zone).timestamp()
@@ -99,7 +99,7 @@ class DecayedDocument(Struct, frozen=True):
         return self.document.terms.relevance - self.then.relevance
 
 
-def decay_of(documents: Iterable[DecayedDocument], limit: int) -> tuple[list[DecayedDocument], int, int]:
+def largest_losses(documents: Iterable[DecayedDocument], limit: int) -> tuple[list[DecayedDocument], int, int]:
     """Return at most `limit` documents that change, the number of changes, and the number of tier changes.
 
     Tier changes come first, then the greatest losses of relevance.
@@ -194,7 +194,7 @@ DIGITS = 4
 _AHEAD_STEP = 5
 
 
-def ahead_of(terms_in: Callable[[float], RelevanceTerms]) -> MemoryAheadReply:
+def relevance_forecast(terms_in: Callable[[float], RelevanceTerms]) -> MemoryAheadReply:
     """Return the forecast for a memory over a year, every five days; `terms_in` returns its terms in some days."""
     days = [terms_in(day) for day in range(AHEAD_DAYS + 1)]
     leaves = next((day for day, terms in enumerate(days) if terms.tier is not days[0].tier), None)
@@ -248,7 +248,7 @@ def days_of_memory(memory: Memory) -> tuple[date, ...]:
     return tuple(sorted({source.day for source in memory.sources}))
 
 
-def page_behind(book: Book, admits: Callable[[Memory], bool], cursor: str, limit: int) -> TransferPage:
+def export_page(book: Book, admits: Callable[[Memory], bool], cursor: str, limit: int) -> TransferPage:
     """Return the admitted memories after a cursor, ordered by the day they were first said.
 
     The cursor is a position, so it stays valid if its memory is deleted, and memories added later are included.

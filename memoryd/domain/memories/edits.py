@@ -33,7 +33,7 @@ from memoryd.domain.memories.line import (
 )
 from memoryd.domain.memories.malformed_lines import SHOWN, MalformedLine
 from memoryd.domain.memories.sections import PAGES, MemorySections, PlacedLine, memory_sections, retain_sections
-from memoryd.domain.text.lines import padded, spliced
+from memoryd.domain.text.lines import encode_padded, splice
 from memoryd.domain.text.markdown import front_matter_bytes
 
 HEADING = "## Retain"
@@ -51,29 +51,29 @@ class RetainedText(Struct, frozen=True):
     added: frozenset[MemoryId]
 
 
-def retained_in(text: str, path: RelativePath, wanted: Sequence[RetainedLine]) -> RetainedText:
+def add_memories(text: str, path: RelativePath, wanted: Sequence[RetainedLine]) -> RetainedText:
     """Add the memories that a log does not state already; raise NoPlaceError if there is no place for them."""
-    before = memory_sections(padded(text), path)
+    before = memory_sections(encode_padded(text), path)
     known = {placed.line.id for placed in before.lines}
     new = list({line.id: line for line in wanted if line.id not in known}.values())
     if not new:
         return RetainedText(text, _find_lines(before, wanted), frozenset())
     bullets = "\n".join(map(render, new)).split("\n")
     for candidate in _candidate_texts(text, before, bullets):
-        after = memory_sections(padded(candidate), path)
+        after = memory_sections(encode_padded(candidate), path)
         if _states_besides(before, new, after) and _other_content(before) == _other_content(after):
             return RetainedText(candidate, _find_lines(after, wanted), frozenset(line.id for line in new))
     if not text:
         raise NoPlaceError("a line of it looks like a memory of its own, and would not be read as intended")
     # fails as well if the lines themselves are the reason
-    retained_in("", path, new)
+    add_memories("", path, new)
     raise NoPlaceError(f"no place for a memory in {path}: a fence or a marker in it is not closed")
 
 
 def _candidate_texts(text: str, before: MemorySections, bullets: Sequence[str]) -> Iterator[str]:
     """Yield the text with the bullets at each possible place, the best first."""
     lines = text.split("\n")
-    sections = retain_sections(padded(text))
+    sections = retain_sections(encode_padded(text))
     for heading, last in reversed(sections):
         within = [placed.end_line for placed in before.lines if heading < placed.end_line <= last]
         for place in dict.fromkeys((last, *within[-1:], heading)):
@@ -81,7 +81,7 @@ def _candidate_texts(text: str, before: MemorySections, bullets: Sequence[str]) 
     # the last line is empty if the text ends with a line break
     end = len(lines) - (lines[-1] == "")
     yield _insert(lines, end, [*_gap(lines, end), HEADING, *bullets])
-    front = front_matter_bytes(padded(text))
+    front = front_matter_bytes(encode_padded(text))
     top = text.encode("utf-8", "surrogatepass")[:front].count(b"\n")
     yield _insert(lines, top, [*_gap(lines, top), HEADING, *bullets, ""])
 
@@ -143,9 +143,9 @@ class AttributeChange(Struct, frozen=True, kw_only=True):
         return replace(line, attributes=attributes)
 
 
-def stating(text: str, path: RelativePath, memory: MemoryId) -> tuple[PlacedLine, ...]:
+def lines_of_memory(text: str, path: RelativePath, memory: MemoryId) -> tuple[PlacedLine, ...]:
     """Return the lines of a note that state a memory."""
-    return tuple(placed for placed in memory_sections(padded(text), path).lines if placed.line.id == memory)
+    return tuple(placed for placed in memory_sections(encode_padded(text), path).lines if placed.line.id == memory)
 
 
 LineEdit = Callable[[RetainedLine], RetainedLine | None]
@@ -157,7 +157,7 @@ def with_memory(text: str, path: RelativePath, memory: MemoryId, wanted: LineEdi
 
     Raises NoPlaceError as `with_lines` does.
     """
-    if not stating(text, path, memory):
+    if not lines_of_memory(text, path, memory):
         return None
     return with_lines(text, path, lambda line: wanted(line) if line.id == memory else line)
 
@@ -168,21 +168,21 @@ def with_lines(text: str, path: RelativePath, wanted: LineEdit) -> str:
     If only the attributes or the text change, only these are rewritten; the full line is rewritten if that is not
     sufficient. Raises NoPlaceError if the result would be parsed differently.
     """
-    data = padded(text)
+    data = encode_padded(text)
     before = memory_sections(data, path)
     after = [wanted(placed.line) for placed in before.lines]
     edits = [(placed, line) for placed, line in zip(before.lines, after, strict=True) if line != placed.line]
     if not edits:
         return text
     for as_written in (True, False):
-        edited = spliced(
+        edited = splice(
             text,
             (
                 (placed.start, placed.end, _rewrite(data, placed, line, PAGES.get(path), as_written=as_written))
                 for placed, line in edits
             ),
         )
-        result = memory_sections(padded(edited), path)
+        result = memory_sections(encode_padded(edited), path)
         is_as_intended = [placed.line for placed in result.lines] == [line for line in after if line is not None]
         if is_as_intended and _other_content(result) == _other_content(before):
             return edited
@@ -258,7 +258,7 @@ class MemoryDraft(Struct, frozen=True, kw_only=True):
     is_pinned: bool = False
 
 
-class Stater(Struct, frozen=True):
+class StatementSource(Struct, frozen=True):
     """The source of a statement: the owner, or an agent in one of its channels."""
 
     agent: str
@@ -289,7 +289,7 @@ def parse_statement(draft: MemoryDraft) -> RetainedLine:
     return replace(line, entities=_all_entities(line, draft.entities), attributes=_attributes(line.attributes, draft))
 
 
-def not_taken(wanted: RetainedLine, existing: RetainedLine) -> tuple[str, ...]:
+def missing_properties(wanted: RetainedLine, existing: RetainedLine) -> tuple[str, ...]:
     """Return what an existing line of the same statement lacks of a new one: its kind, or keys of attributes.
 
     The provenance does not matter.
@@ -307,7 +307,7 @@ def not_taken(wanted: RetainedLine, existing: RetainedLine) -> tuple[str, ...]:
     return tuple(key for key, is_lacking in lacking.items() if is_lacking)
 
 
-def each_statement(text: str) -> list[str]:
+def split_statements(text: str) -> list[str]:
     """Return the bullets of a text with their continuation lines, or all of it if it does not begin with a bullet."""
     pieces: list[list[str]] = []
     for line in text.strip("\n").split("\n"):
@@ -320,7 +320,7 @@ def each_statement(text: str) -> list[str]:
     return ["\n".join(piece) for piece in pieces] or [text]
 
 
-def admitted_scope(scope: str, stater: Stater) -> str:
+def admitted_scope(scope: str, stater: StatementSource) -> str:
     """Return the scope of a statement; raise ValueError if it is invalid, or not allowed for its source.
 
     Without a scope, statements in a machine's channel, such as a cron job, are for that channel alone.
@@ -412,7 +412,7 @@ def stray_of(text: str) -> Stray | None:
         return Stray(match.start(), written, fault=str(exc)) if _NAMES.search(written) else None
 
 
-def with_stray_read(line: RetainedLine) -> tuple[RetainedLine, str]:
+def with_stray_parsed(line: RetainedLine) -> tuple[RetainedLine, str]:
     """Return a line with the ids after its text parsed as attributes, and a notice about it, empty if there are none.
 
     Raises ValueError for other attributes there, for invalid ids, and if no text would be left.

@@ -259,7 +259,7 @@ class AliasPlace(Struct, frozen=True):
     path: RelativePath
 
 
-def merging(book: Book, name: str, into: str) -> AliasPlace:
+def plan_merge(book: Book, name: str, into: str) -> AliasPlace:
     """Return the place for `name` as an alias of `into`; raise ValueError with the reason if it cannot be one."""
     alias, entity = _check_name(name), _check_name(into)
     slug, target = slug_of(alias), slug_of(entity)
@@ -279,7 +279,7 @@ def merging(book: Book, name: str, into: str) -> AliasPlace:
     return _place(book, alias, target, entity)
 
 
-def splitting(book: Book, name: str) -> AliasPlace:
+def plan_split(book: Book, name: str) -> AliasPlace:
     """Return the place of an alias; raise LookupError if it belongs to no entity, ValueError if to several."""
     alias = _check_name(name)
     claimed = _claims(book, slug_of(alias))

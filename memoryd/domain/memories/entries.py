@@ -13,10 +13,10 @@ from memoryd.domain.documents import RelativePath
 from memoryd.domain.media import label
 from memoryd.domain.memories.kinds import MemoryId
 from memoryd.domain.memories.sections import MemorySections, memory_sections
-from memoryd.domain.text.chunking import CHUNKER_VERSION, Apart, Chunk, each_chunk
-from memoryd.domain.text.lines import PADDING, padded
+from memoryd.domain.text.chunking import CHUNKER_VERSION, Chunk, SeparateLines, each_chunk
+from memoryd.domain.text.lines import PADDING, encode_padded
 from memoryd.domain.text.markdown import Headings, headings_of
-from memoryd.domain.text.privacy import LAW_VERSION
+from memoryd.domain.text.privacy import PRIVACY_RULE_VERSION
 
 MEDIA_CHUNKER = "media:1"
 """The chunker of a picture or sound: one chunk, whose text is the file name."""
@@ -38,7 +38,7 @@ class ChunkSettings(Struct, frozen=True):
 
         If the fingerprint changes, documents are read again.
         """
-        return f"{CHUNKER_VERSION}:{self.tokens}:{self.overlap}:{LAW_VERSION}:{MEMORIES_VERSION}"
+        return f"{CHUNKER_VERSION}:{self.tokens}:{self.overlap}:{PRIVACY_RULE_VERSION}:{MEMORIES_VERSION}"
 
 
 class PassageEntry(Struct, frozen=True):
@@ -70,12 +70,12 @@ class ChunkEntry(Struct, frozen=True):
 
 def chunk_entries(text: str, settings: ChunkSettings, path: RelativePath = NOWHERE) -> tuple[ChunkEntry, ...]:
     """Return the entries of a text."""
-    return tuple(each_entry(padded(text), settings, path))
+    return tuple(each_entry(encode_padded(text), settings, path))
 
 
 def each_entry(data: bytes, settings: ChunkSettings, path: RelativePath) -> Iterator[ChunkEntry]:
     """Cut a document, UTF-8 that ends in `PADDING`, into its index entries."""
-    apart = apart_of(data, path)
+    apart = separate_lines(data, path)
     stated = {part.start: meaning for part, meaning in apart.items()}
     size, overlap = settings.tokens + settings.overlap, settings.overlap
     for cut in each_chunk(data, tokens=size, overlap=overlap, apart=tuple(apart)):
@@ -85,16 +85,16 @@ def each_entry(data: bytes, settings: ChunkSettings, path: RelativePath) -> Iter
 _PLAIN: tuple[MemoryId | None, str] = (None, "")
 
 
-def apart_of(data: bytes, path: RelativePath) -> Mapping[Apart, tuple[MemoryId | None, str]]:
+def separate_lines(data: bytes, path: RelativePath) -> Mapping[SeparateLines, tuple[MemoryId | None, str]]:
     """Return the parts to be cut separately, in order, each with the memory that it states, and its scope.
 
     A retained line is a chunk of its own, so that its vector is of it alone. Other text under a scope is one chunk, so
     that its words are in no other chunk. Generated blocks are in no chunk.
     """
     sections = memory_sections(data, path)
-    lines = [(Apart(placed.start, placed.end), (placed.line.id, "")) for placed in sections.lines]
-    generated = [(Apart(start, end, is_left_out=True), _PLAIN) for start, end in sections.generated]
-    scoped = [(Apart(start, end), (None, scope)) for start, end, scope in _scoped_ranges(data, sections)]
+    lines = [(SeparateLines(placed.start, placed.end), (placed.line.id, "")) for placed in sections.lines]
+    generated = [(SeparateLines(start, end, is_left_out=True), _PLAIN) for start, end in sections.generated]
+    scoped = [(SeparateLines(start, end), (None, scope)) for start, end, scope in _scoped_ranges(data, sections)]
     return dict(sorted([*lines, *generated, *scoped], key=lambda pair: pair[0].start))
 
 

@@ -242,27 +242,27 @@ _MESSAGE_ABOUT = expression(r"(?P<message>.*)(?:\s\(said of: (?P<line>.*)\)|（�
 """A message about a line, as stored. A message that itself ends in such words is not stored in this form."""
 
 
-def said_of(message: str, line: str) -> str:
+def message_about(message: str, line: str) -> str:
     """Return a message together with the line that it is about, as stored; a nested message is replaced by its line."""
-    line = " ".join((line_said_of(line) or line).split())
+    line = " ".join((subject_line(line) or line).split())
     return f"{message}（说的是：{line}）" if _HAN_SIGN.search(message) else f"{message} (said of: {line})"
 
 
-def line_said_of(text: str) -> str:
+def subject_line(text: str) -> str:
     """Return the line that a stored message is about; empty if there is none."""
     match = _MESSAGE_ABOUT.match(text)
     return "" if match is None else match["line"] or match["han_line"]
 
 
-def typed_part(text: str) -> str:
+def message_alone(text: str) -> str:
     """Return a stored message without the line that it is about."""
     match = _MESSAGE_ABOUT.match(text)
     return text if match is None else match["message"]
 
 
-def retells(line: RetainedLine) -> bool:
+def restates(line: RetainedLine) -> bool:
     """Return whether memoryd wrote a line that only restates others.
 
     That is the end or a summary of a session, or a message about another line.
     """
-    return is_of_session(line) or bool(line_said_of(line.text))
+    return is_of_session(line) or bool(subject_line(line.text))

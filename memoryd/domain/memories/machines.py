@@ -20,7 +20,7 @@ from msgspec import Meta, Struct, ValidationError, json
 from msgspec.structs import replace
 
 from memoryd.domain.expressions import expression
-from memoryd.domain.memories.reflect.opinions import Label, Step, chained
+from memoryd.domain.memories.reflect.opinions import Label, Step, replay_by_base
 
 MACHINES = ".memory/machines"
 """The folder of the journals in a workspace."""
@@ -107,7 +107,7 @@ def _sign(body: bytes, key: bytes) -> bytes:
     return hmac.new(key, b"entry\0" + body, sha256).digest()[:_SIGN_BYTES].hex().encode()
 
 
-def merged(entries: Iterable[MachineEntry]) -> Merged:
+def merge_entries(entries: Iterable[MachineEntry]) -> Merged:
     """Return the valid entries by their keys; order and repetitions do not matter."""
     valid = dict[tuple[object, ...], MachineEntry]()
     for entry in entries:
@@ -154,7 +154,7 @@ def joined_steps(steps: Iterable[TimedStep]) -> Sequence[TimedStep]:
     distinct = dict[tuple[object, ...], TimedStep]()
     for timed in sorted(steps, key=_step_order):
         distinct.setdefault((timed.step.evidence, timed.step.day, timed.step.label), timed)
-    steps_again = chained(timed.step for timed in distinct.values())
+    steps_again = replay_by_base(timed.step for timed in distinct.values())
     return [TimedStep(step, timed.at) for step, timed in zip(steps_again, distinct.values(), strict=True)]
 
 
@@ -170,7 +170,7 @@ class MissingEntries(Struct, frozen=True):
     replaces_journal: bool
 
 
-def owed(state: Iterable[MachineEntry], stated: Merged) -> MissingEntries:
+def missing_entries(state: Iterable[MachineEntry], stated: Merged) -> MissingEntries:
     """Return what a journal lacks of a state; a change of only the time of a use is not worth an entry."""
     wanted = {entry.key: entry for entry in state}
     reported = {entry.key: entry for entry in (valid.unattributed for valid in stated.values())}

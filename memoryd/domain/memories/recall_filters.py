@@ -139,7 +139,7 @@ def invisible_memories(book: Book, visibility: Visibility) -> frozenset[MemoryId
     return frozenset[MemoryId]().union(*hidden)
 
 
-def is_known_to(book: Book, slugs: Iterable[EntitySlug], visibility: Visibility) -> bool:
+def is_visible_entity(book: Book, slugs: Iterable[EntitySlug], visibility: Visibility) -> bool:
     """Return whether a visible memory is about an entity with one of these slugs."""
     named = (book.memories[key] for slug in slugs for key in book.by_entity.get(slug, ()))
     return any(visibility.admits(memory.line.attributes.scope) for memory in named)
@@ -232,7 +232,7 @@ class QueryIntent(Struct, frozen=True):
     is_bare: bool = False
 
 
-def asking_of(
+def query_intent(
     question: str, *, entities: Collection[EntitySlug], names: Collection[str], days: QueryDays | None
 ) -> QueryIntent:
     """Return what a question asks for besides its words.

@@ -15,7 +15,7 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
-from memoryd.domain.documents import IMPORTED, RelativePath, home_path, is_conflict_copy, original_of, person_of
+from memoryd.domain.documents import IMPORTED, RelativePath, is_conflict_copy, original_of, owner_path, person_of
 from memoryd.domain.expressions import caseless, expression
 from memoryd.domain.memories.generated import Generated, generated_in
 from memoryd.domain.memories.kinds import TEAM, Kind, kind_named
@@ -24,7 +24,7 @@ from memoryd.domain.memories.malformed_lines import SHOWN, MalformedLine
 from memoryd.domain.ranking.filters import date_in_name
 from memoryd.domain.text.lines import PADDING, tabulate
 from memoryd.domain.text.markdown import front_matter_bytes
-from memoryd.domain.text.sanitizing import without_copies
+from memoryd.domain.text.sanitizing import without_other_side
 from memoryd.domain.text.structure import analyse
 
 UNREAD = "?"
@@ -241,7 +241,7 @@ class MemorySections(Struct, frozen=True):
 
 def is_daily_log(path: str) -> bool:
     """Return whether a document is a daily log: its name under `memory/` begins with a date."""
-    home = home_path(path)
+    home = owner_path(path)
     return home.startswith(_LOGS) and not home.startswith(IMPORTED) and date_in_name(path) is not None
 
 
@@ -352,7 +352,7 @@ class _Reader:
         default: Kind | None = None,
         heads: frozenset[int] = frozenset(),
     ) -> None:
-        lines = tabulate(without_copies(generated.blanked(data)))
+        lines = tabulate(without_other_side(generated.blanked(data)))
         self._lines, self._default, self._heads = lines, default, heads
         # plain lists: every line is accessed, and one array element takes ten times as long as one of a list
         self._text_starts: list[int] = lines.text.tolist()

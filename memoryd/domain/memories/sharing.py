@@ -18,12 +18,12 @@ from msgspec.structs import replace
 from memoryd.domain.documents import PERSON, PERSON_CHARS, RelativePath, person_of
 from memoryd.domain.expressions import expression
 from memoryd.domain.memories.book import Book, Memory
-from memoryd.domain.memories.edits import NoPlaceError, retained_in, with_lines
+from memoryd.domain.memories.edits import NoPlaceError, add_memories, with_lines
 from memoryd.domain.memories.kinds import GLOBAL, TEAM, MemoryId, ShortId, short_id
 from memoryd.domain.memories.line import OF_SESSION, Attributes, RetainedLine, render
 from memoryd.domain.memories.sections import PAGES, PlacedLine, is_daily_log, memory_sections, scoped_spans
 from memoryd.domain.redaction import secrets_in
-from memoryd.domain.text.lines import padded
+from memoryd.domain.text.lines import encode_padded
 
 TEAM_FILE = "team.json"
 MAX_FILES = 20_000
@@ -113,7 +113,7 @@ def shown_log(path: str) -> RelativePath:
 
 def lines_of(text: str, path: str) -> tuple[PlacedLine, ...]:
     """Return the memories in a log of the repository."""
-    return memory_sections(padded(text), shown_log(path)).lines
+    return memory_sections(encode_padded(text), shown_log(path)).lines
 
 
 def is_unmerged(text: str) -> bool:
@@ -131,17 +131,17 @@ def why_not_promoted(memory: Memory, agent: str) -> str:
     return A_SECRET if secrets_in(render(memory.line)) else ""
 
 
-def standing(book: Book, agent: str) -> set[MemoryId]:
+def shareable_ids(book: Book, agent: str) -> set[MemoryId]:
     """Return the ids, as shared, of this agent's own valid memories that may be shared; secrets are not checked.
 
     A memory that only looks like an older version is valid unless a line says otherwise: nothing is withdrawn by a
     guess.
     """
-    own, older = book.own.memories.values(), replaced_in(book)
+    own, older = book.own.memories.values(), superseded_in(book)
     return {promoted(memory.line).id for memory in own if memory.id not in older and _is_shareable(memory.scope, agent)}
 
 
-def replaced_in(book: Book) -> set[MemoryId | None]:
+def superseded_in(book: Book) -> set[MemoryId | None]:
     """Return the own memories that a line declares to be superseded."""
     marked = [book.own.memories[memory_id] for memory_id in book.marked & book.own.memories.keys()]
     named = {book.of_short(name) for memory in marked for name in memory.line.attributes.supersedes}
@@ -166,7 +166,7 @@ def why_not_shared(path: str, text: str) -> str:
     if is_unmerged(text):
         return CONFLICT
     # covers also prose below the head of a scoped item
-    scopes = {span.scope for span in scoped_spans(padded(text), default=PAGES.get(RelativePath(path)))}
+    scopes = {span.scope for span in scoped_spans(encode_padded(text), default=PAGES.get(RelativePath(path)))}
     return SCOPED_LINES if scopes - {"", GLOBAL} else ""
 
 
@@ -193,10 +193,10 @@ def shared_names(line: RetainedLine, book: Book, shared: Collection[MemoryId]) -
 
 def with_promoted(text: str, path: str, lines: Iterable[RetainedLine]) -> str:
     """Return a log with memories added that it does not state already; raise NoPlaceError."""
-    return retained_in(text, shown_log(path), list(lines)).text
+    return add_memories(text, shown_log(path), list(lines)).text
 
 
-def without(text: str, path: str, ids: Collection[MemoryId]) -> str:
+def without_memories(text: str, path: str, ids: Collection[MemoryId]) -> str:
     """Return a log without these memories, empty if it would state none; raise NoPlaceError."""
     remaining = with_lines(text, shown_log(path), lambda line: None if line.id in ids else line)
     return remaining if lines_of(remaining, path) else ""
@@ -213,11 +213,11 @@ def merged_log(path: str, before: str, ours: str, theirs: str) -> str:
     own = [placed.line for placed in lines_of(ours, path)]
     added = [line for line in own if line.id not in base]
     removed = base - {line.id for line in own}
-    remaining = without(theirs, path, removed) if removed else theirs
+    remaining = without_memories(theirs, path, removed) if removed else theirs
     return with_promoted(remaining, path, added) if added else remaining
 
 
-def only_lines(text: str, foreign: Collection[int]) -> str:
+def blank_lines(text: str, foreign: Collection[int]) -> str:
     """Return a log with its foreign lines (from 1) blanked; the numbers of the others do not change."""
     lines = text.split("\n")
     return "\n".join("" if number in foreign else line for number, line in enumerate(lines, 1))

@@ -91,7 +91,7 @@ class TierReason(StrEnum):
     UNUSED = "nothing used it for long enough to leave the core"
 
 
-class Judged(Struct, frozen=True):
+class TierBasis(Struct, frozen=True):
     """The basis of a judged tier, and its time (seconds since 1970); removing pin or importance triggers a new one."""
 
     at: float
@@ -108,7 +108,7 @@ class Usage(Struct, frozen=True):
     access_count: int = 0
     touched_at: float | None = None
     tier: Tier = Tier.WORKING
-    judged: Judged | None = None
+    judged: TierBasis | None = None
     """None if the tier is not judged yet; then `tier` is meaningless."""
     is_earned: bool = True
     """Whether every access was a use; older versions counted every returned memory."""
@@ -298,7 +298,7 @@ def terms_now(usage: Usage, aged: Aged, settings: TierSettings) -> RelevanceTerm
     return terms_of(tier, reason, facts, settings)
 
 
-def touched(usage: Usage, aged: Aged, settings: TierSettings) -> Usage:
+def with_access(usage: Usage, aged: Aged, settings: TierSettings) -> Usage:
     """Return the usage of a memory after an access: its current tier, changed by the access."""
     before = tier_now(usage, aged, settings)[0]
     last = usage.touched_at
@@ -323,7 +323,7 @@ def without_unearned(usage: Usage, line: RetainedLine, settings: TierSettings) -
     return replace(usage, access_count=min(usage.access_count, most), tier=tier, is_earned=True)
 
 
-def settled(usage: Usage, aged: Aged, settings: TierSettings) -> Usage:
+def with_current_tier(usage: Usage, aged: Aged, settings: TierSettings) -> Usage:
     """Return the usage with the current tier; the same object if nothing that is stored changed."""
     tier = tier_now(usage, aged, settings)[0]
     judged, previous = judged_now(aged), usage.judged
@@ -350,10 +350,10 @@ def _start(usage: Usage, aged: Aged) -> tuple[Tier, TierReason]:
     return usage.tier, why if usage.tier is first else TierReason.STAYS
 
 
-def _is_ahead(judged: Judged, aged: Aged) -> bool:
+def _is_ahead(judged: TierBasis, aged: Aged) -> bool:
     return judged.at > aged.now + SLACK_SECONDS
 
 
-def judged_now(aged: Aged) -> Judged:
+def judged_now(aged: Aged) -> TierBasis:
     """Return the current basis for judging a memory."""
-    return Judged(aged.now, aged.line.importance, aged.line.attributes.is_pinned)
+    return TierBasis(aged.now, aged.line.importance, aged.line.attributes.is_pinned)

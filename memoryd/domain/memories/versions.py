@@ -100,7 +100,7 @@ def leading_over(disagreements: Iterable[Disagreement]) -> dict[MemoryId, tuple[
     return {memory: tuple(leads) for memory, leads in leading.items()}
 
 
-def doubted_by(disagreements: Iterable[Disagreement]) -> dict[MemoryId, tuple[MemoryId, ...]]:
+def disagreeing_memories(disagreements: Iterable[Disagreement]) -> dict[MemoryId, tuple[MemoryId, ...]]:
     """Return for each memory the ones that it may contradict."""
     pairs = (pair for doubt in disagreements for pair in ((doubt.newer, doubt.older), (doubt.older, doubt.newer)))
     return {memory: tuple(others) for memory, others in grouped(pairs).items()}

@@ -17,7 +17,7 @@ from memoryd.domain.memories.generated import citations_in, generated_in
 from memoryd.domain.memories.kinds import MemoryId, ShortId, Visibility
 from memoryd.domain.memories.line import is_of_session
 from memoryd.domain.memories.sections import PAGES, is_of_memories, memory_sections, scoped_spans
-from memoryd.domain.text.lines import padded
+from memoryd.domain.text.lines import encode_padded
 from memoryd.domain.text.markdown import front_matter_bytes
 
 _NUMBER = expression(r"\d[\d\s().-]{5,40}[\dXx]")
@@ -90,7 +90,7 @@ def visible_text(text: str, path: RelativePath, visibility: Visibility) -> str:
     if person_of(path) or not is_of_memories(path) or _SIGN.decode() not in text.lower():
         return text
     kind = PAGES.get(original_of(path))
-    spans = [span for span in scoped_spans(padded(text), default=kind) if not visibility.admits(span.scope)]
+    spans = [span for span in scoped_spans(encode_padded(text), default=kind) if not visibility.admits(span.scope)]
     if not spans:
         return text
     lines = text.split("\n")

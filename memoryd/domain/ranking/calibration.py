@@ -36,7 +36,7 @@ from memoryd.domain.ranking.fusion import (
     Evidence,
     Noise,
     VectorMatches,
-    best_stranger,
+    best_unrelated,
 )
 from memoryd.domain.ranking.vector_space import CLEAR_REACH
 from memoryd.domain.text.words import is_unspaced
@@ -77,7 +77,7 @@ class Background:
         return self._rows[start : end - 1 if end > 0 else -1]
 
 
-def packed(shares: Mapping[str, float]) -> bytes:
+def pack_background(shares: Mapping[str, float]) -> bytes:
     """Return the packed table of terms, with each term's share of all words: above 0, at most 1."""
     rows = ((term.encode(), min(255, _FIRST + round(-math.log(share) / _STEP))) for term, share in shares.items())
     return zlib.compress(b"\n".join(term + bytes([byte]) for term, byte in sorted(rows)), 9)
@@ -206,7 +206,7 @@ def terms_by_holder(holders: Mapping[str, Iterable[int]]) -> dict[int, frozenset
     return {chunk: sets[mask] for chunk, mask in bits.items()}
 
 
-def weighed(evidence: Evidence, statistics: TermStatistics) -> Evidence:
+def with_term_share(evidence: Evidence, statistics: TermStatistics) -> Evidence:
     """Return the evidence with the best chunk's share of the question's weight.
 
     Without keyword matches, `vector.foreign` is emptied: then a chunk without the question's words is not explained by
@@ -224,13 +224,13 @@ def vector_floor(vectors: int, *, knows_a_word: bool) -> float:
     hit must rise.
     """
     strangeness = 0.0 if knows_a_word else min(1.0, vectors / RICH)
-    noise = best_stranger(vectors, NOISE_CHANCE)
+    noise = best_unrelated(vectors, NOISE_CHANCE)
     return noise + strangeness * (clear_floor(vectors) - noise)
 
 
 def clear_floor(vectors: int) -> float:
     """Return the deviations from which a hit answers by its meaning alone."""
-    return best_stranger(vectors, CLEAR_CHANCE)
+    return best_unrelated(vectors, CLEAR_CHANCE)
 
 
 class Thresholds(Struct, frozen=True, dict=True):
@@ -336,7 +336,7 @@ def _too_few(holder: str, share: float) -> str:
     return f"{holder} holds only {share:.0%} of what the question's words weigh (telling from {FAINT_SHARE:.0%} on)"
 
 
-def floors(matches: VectorMatches, statistics: TermStatistics) -> Thresholds:
+def thresholds_of(matches: VectorMatches, statistics: TermStatistics) -> Thresholds:
     """Return the thresholds of a question, with the share and deviations of its best chunk."""
     best = max(matches.cosines.values(), default=None)
     return Thresholds(

@@ -1,10 +1,10 @@
 """Merging the matches of the two arms of a search, keywords and vectors, into one base score per chunk.
 
-`relative` measures each arm against itself, per question: words against the best match, complete matches above all
-others; cosines against the noise of this question over the complete corpus, in standard deviations. An embedder that
-cannot separate an answer from an unrelated text has no cosine far above its noise, and so changes little: the keyword
-ranking stays where it is sure. `weighted` is the raw weighted sum of the OpenClaw configuration reference.
-`reciprocal` uses ranks alone.
+`score_relative` measures each arm against itself, per question: words against the best match, complete matches above
+the others; cosines against the noise of this question over the complete corpus, in standard deviations. An embedder
+that cannot separate an answer from an unrelated text has no cosine far above its noise, and so changes little: the keyword
+ranking stays where it is sure. `score_weighted` is the raw weighted sum of the OpenClaw configuration reference.
+`score_reciprocal` uses ranks alone.
 """
 
 import math
@@ -35,14 +35,14 @@ FULL_SHARE = 0.5
 """Share of a question's weight in one chunk that answers the question."""
 NOISE_CHANCE = 0.1
 """Share of unrelated questions whose best unrelated text counts as more than noise."""
-USUAL_CHANCE = 0.9
+USUALLY_EXCEEDED = 0.9
 """Probability for the level that the best unrelated text nearly always exceeds."""
 CLEAR_CHANCE = 0.001
 """Probability for the level of an answer. Cosines with notes on similar topics have longer tails than a normal."""
 _NORMAL = NormalDist()
 
 
-def best_stranger(vectors: int, chance: float) -> float:
+def best_unrelated(vectors: int, chance: float) -> float:
     """Return the deviations that the best of `vectors` unrelated vectors exceeds with probability `chance`.
 
     0 without vectors. The formula is exact for independent normal deviates (Šidák 1967), for one as for a million;
@@ -149,7 +149,7 @@ class VectorMatches(Struct, frozen=True, dict=True):
         """Clarity of the best cosine: 0 at the level of the best unrelated text, 1 at the level of an answer."""
         if not self.cosines or not self.compared or not self.noise.is_clear:
             return 0.0
-        noise, clear = best_stranger(self.compared, NOISE_CHANCE), best_stranger(self.compared, CLEAR_CHANCE)
+        noise, clear = best_unrelated(self.compared, NOISE_CHANCE), best_unrelated(self.compared, CLEAR_CHANCE)
         best = self.noise.deviations(max(self.cosines.values()))
         return min(1.0, max(0.0, (best - noise) / (clear - noise)))
 
@@ -200,7 +200,7 @@ class Weights(Struct, frozen=True):
     text: float = 0.7
 
 
-def relative(evidence: Evidence, weights: Weights) -> dict[int, float]:
+def score_relative(evidence: Evidence, weights: Weights) -> dict[int, float]:
     """Return base scores, 0 to 1: text weight × words + vector weight × standout of the cosine.
 
     Words are BM25 divided by the best of the same level, 0 to 1; each higher level takes the upper half of that range.
@@ -226,7 +226,7 @@ def relative(evidence: Evidence, weights: Weights) -> dict[int, float]:
     return {chunk: text * words.get(chunk, 0.0) + meaning * standouts.get(chunk, 0.0) for chunk in evidence.chunks}
 
 
-def weighted(evidence: Evidence, weights: Weights) -> dict[int, float]:
+def score_weighted(evidence: Evidence, weights: Weights) -> dict[int, float]:
     """Return base scores: vector weight × cosine + text weight × r/(1+r), where r is the BM25 magnitude.
 
     The text score of a higher level starts above all lower ones: the reference returns complete matches only.
@@ -242,7 +242,7 @@ def weighted(evidence: Evidence, weights: Weights) -> dict[int, float]:
     }
 
 
-def reciprocal(evidence: Evidence) -> dict[int, float]:
+def score_reciprocal(evidence: Evidence) -> dict[int, float]:
     """Return base scores, 0 to 1, by ranks alone: Σ 1/(k + rank) over the arms, divided by the sum for two first ranks.
 
     k is 60. Reciprocal rank fusion: Cormack, Clarke and Büttcher, 2009.

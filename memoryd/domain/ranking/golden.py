@@ -19,7 +19,7 @@ from memoryd.domain.expressions import expression
 
 DEPTH = 10
 """Number of hits that are evaluated."""
-FOUND = 5
+FOUND_RANK = 5
 """Rank up to which an answer counts as found: a person reads no further."""
 
 
@@ -68,7 +68,7 @@ class QuestionResult(Struct, frozen=True):
     @property
     def worth(self) -> tuple[int, bool]:
         """Sort key of results: 2 for first, 1 for found, 0 for not found; then whether the verdict is right."""
-        if self.stranger or self.rank is None or self.rank > FOUND:
+        if self.stranger or self.rank is None or self.rank > FOUND_RANK:
             return 0, self.has_right_verdict
         return 1 if self.rank > 1 else 2, self.has_right_verdict
 
@@ -99,7 +99,7 @@ def scores(results: Iterable[QuestionResult]) -> RankingScores:
     return RankingScores(
         questions=len(rows),
         recall_at1=_mean(rank == 1 for rank in ranks),
-        recall_at5=_mean(rank is not None and rank <= FOUND for rank in ranks),
+        recall_at5=_mean(rank is not None and rank <= FOUND_RANK for rank in ranks),
         mrr=_mean(reciprocal_rank(rank) for rank in ranks),
         verdict_accuracy=_mean(row.has_right_verdict for row in rows),
     )
@@ -214,7 +214,7 @@ def parse_golden(text: str) -> GoldenSet:
         except (ValueError, msgspec.MsgspecError) as exc:
             problems.append(f"line {number} is no golden question: {exc}")
             continue
-        key = folded(golden.question)
+        key = fold(golden.question)
         if key in questions:
             problems.append(f"line {number}: asks the same as line {questions[key].number}")
         else:
@@ -227,7 +227,7 @@ def golden_line(golden: GoldenQuestion) -> str:
     return msgspec.json.encode(golden).decode()
 
 
-def with_accepted(text: str, numbers: Iterable[int]) -> str:
+def accept_lines(text: str, numbers: Iterable[int]) -> str:
     """Return the text of a file with the questions in these lines, from 1, accepted; other lines stay unchanged."""
     lines = text.split("\n")
     for number in numbers:
@@ -236,7 +236,7 @@ def with_accepted(text: str, numbers: Iterable[int]) -> str:
     return "\n".join(lines)
 
 
-def folded(text: str) -> str:
+def fold(text: str) -> str:
     """Return a text for comparison: case folded, runs of white space as single spaces."""
     return " ".join(text.casefold().split())
 
@@ -253,7 +253,7 @@ def quote_of(lines: Sequence[str]) -> str:
     return ""
 
 
-def located(place: GoldenPlace, text: str) -> LineSpan | None:
+def locate_answer(place: GoldenPlace, text: str) -> LineSpan | None:
     """Return the lines of a place in the current text of its document; None if they are missing."""
     lines = text.split("\n")
     cited = parse(f"{place.path}#{place.lines}") if place.lines else None
@@ -269,10 +269,10 @@ def _with_quote(place: GoldenPlace, lines: Sequence[str]) -> Iterator[LineSpan]:
     """Yield each occurrence of the quote, also across line ends."""
     joined, starts = "", list[int]()
     for line in lines:
-        part = folded(line)
+        part = fold(line)
         gap = " " if joined and part else ""
         starts.append(len(joined) + len(gap))
         joined += gap + part
-    quote, at = folded(place.quote), -1
+    quote, at = fold(place.quote), -1
     while (at := joined.find(quote, at + 1)) >= 0:
         yield LineSpan(place.path, bisect_right(starts, at), bisect_left(starts, at + len(quote)))

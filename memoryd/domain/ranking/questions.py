@@ -276,7 +276,7 @@ def _plain(text: str) -> str:
     return _SPACE.sub(" ", normalised(text)).casefold()
 
 
-SHARE = 0.2
+NEIGHBOUR_SHARE = 0.2
 """Share of the BM25 of neighbour pairs that is added to the BM25 of the words."""
 MAX_TOGETHER = 0.5
 """Largest share of the rarer word's chunks with the pair side by side, for a pair to be searched."""
@@ -303,7 +303,7 @@ def neighbours_in(question: str) -> tuple[Phrase, ...]:
     return tuple(itertools.islice(dict.fromkeys(pairs), MAX_NEIGHBOURS))
 
 
-def least_apart(together: int) -> int:
+def min_holders(together: int) -> int:
     """Return how many chunks must contain each of two words for the pair to count, if `together` contain the pair."""
     return math.ceil(together / MAX_TOGETHER)
 

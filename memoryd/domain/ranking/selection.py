@@ -42,9 +42,9 @@ from memoryd.domain.expressions import expression
 from memoryd.domain.ranking.calibration import Thresholds, Verdict
 from memoryd.domain.ranking.filters import date_in_name
 from memoryd.domain.ranking.fusion import Noise, Weights, standout
-from memoryd.domain.ranking.snippets import folded
+from memoryd.domain.ranking.snippets import fold
+from memoryd.domain.text.note_status import status_weight
 from memoryd.domain.text.sanitizing import Flag
-from memoryd.domain.text.standing import weight_of
 from memoryd.domain.text.words import UNSPACED, UNSPACED_RUN
 
 EVERGREEN_FOLDER = "bank/"
@@ -52,7 +52,7 @@ ECHO = 0.25
 """Factor for the score of an unanswered question: it repeats more of the query's words than any answer."""
 COPY_WEIGHT = 0.5
 """Factor for conflict copies: a copy repeats its original, or is not yet confirmed."""
-COPY_BEHIND = "a copy of a conflict counts half, and stands behind its original"
+COPY_REASON = "a copy of a conflict counts half, and stands behind its original"
 
 
 class Decay(Struct, frozen=True):
@@ -76,7 +76,7 @@ class Decay(Struct, frozen=True):
     def factor(self) -> float:
         """Product of all reductions, 0 to 1."""
         copy_weight = COPY_WEIGHT if self.is_copy else 1.0
-        return self.by_age * (ECHO + (1 - ECHO) * self.answered_share) * copy_weight * weight_of(self.status_flags)
+        return self.by_age * (ECHO + (1 - ECHO) * self.answered_share) * copy_weight * status_weight(self.status_flags)
 
 
 def decay_of(path: str, source: str, mtime_ns: int, *, half_life_days: float, now: datetime) -> Decay:
@@ -111,7 +111,7 @@ def age_in_days(day: date | None, today: date) -> int:
     return 0 if day is None else max(0, (today - day).days)
 
 
-DEEPER = 4
+DEPTH_FACTOR = 4
 """Factor by which the depth of a query grows, so that few rounds reach everything."""
 
 
@@ -162,7 +162,7 @@ _RANKS = {verdict: rank for rank, verdict in enumerate(Verdict)}
 Item = TypeVar("Item")
 
 
-class Evident(Struct, frozen=True):
+class HitEvidence(Struct, frozen=True):
     """Evidence by which a hit is compared with hits of another list."""
 
     terms: Collection[str] = ()
@@ -185,7 +185,7 @@ class JointMeasure(Struct, frozen=True):
     terms: Mapping[str, float] | None = None
     noise: Noise | None = None
 
-    def score(self, hit: Evident) -> float:
+    def score(self, hit: HitEvidence) -> float:
         """Return the joint score, 0 to 1."""
         if hit.matching is None and hit.cosine is None:
             return hit.score
@@ -194,12 +194,12 @@ class JointMeasure(Struct, frozen=True):
             meaning = standout(hit.cosine, self.noise)
         return hit.decay * (self.weights.text * self._words(hit) + self.weights.vector * max(0.0, meaning))
 
-    def worth(self, hit: Evident) -> tuple[bool, int, float]:
+    def worth(self, hit: HitEvidence) -> tuple[bool, int, float]:
         """Return a sort key: hits before noise, then by verdict, then by descending joint score."""
         rank = len(_RANKS) if hit.verdict is None else _RANKS[hit.verdict]
         return hit.is_noise, rank, -self.score(hit)
 
-    def _words(self, hit: Evident) -> float:
+    def _words(self, hit: HitEvidence) -> float:
         if self.terms is None:
             return hit.matching or 0.0
         total = sum(self.terms.values())
@@ -219,8 +219,8 @@ def joint_measure(floors: Sequence[Thresholds], weights: Weights) -> JointMeasur
     return JointMeasure(weights, terms, compared.noise if compared.vectors else None)
 
 
-def merged(
-    first: Iterable[tuple[Item, Evident]], second: Iterable[tuple[Item, Evident]], measure: JointMeasure
+def merge_lists(
+    first: Iterable[tuple[Item, HitEvidence]], second: Iterable[tuple[Item, HitEvidence]], measure: JointMeasure
 ) -> list[Item]:
     """Return the items of both lists, each list in its own order; at a tie, the item of the first list comes first."""
     return [item for item, _ in heapq.merge(first, second, key=lambda pair: measure.worth(pair[1]))]
@@ -247,7 +247,7 @@ MIN_SHARED_WORDS, MAX_OTHER_NUMBERS = 8, 2
 
 def tokens(text: str) -> Set[str]:
     """Return the distinct words of a text, in lower case."""
-    plain = text.lower() if text.isascii() else folded(text)
+    plain = text.lower() if text.isascii() else fold(text)
     # A regular expression takes three times as long; only non-ASCII words need it.
     data = plain.encode("utf-8", "surrogatepass").translate(_WORDS)
     words = set(data.decode("utf-8", "surrogatepass").split())
@@ -267,7 +267,7 @@ def jaccard(first: Set[str], second: Set[str]) -> float:
     return shared / (len(first) + len(second) - shared) if shared else 0.0
 
 
-def is_alike(first: Set[str], second: Set[str]) -> bool:
+def are_similar(first: Set[str], second: Set[str]) -> bool:
     """Return whether two texts differ only in a few words, or in one or two words with digits.
 
     They may state two facts, but must not fill an answer.
@@ -298,7 +298,7 @@ OpenClaw does so for any score; among a few good hits, a copy then outranks the 
 """
 
 
-class Contender(Struct, frozen=True):
+class RankedHit(Struct, frozen=True):
     """A hit as the diversity rules see it: score, words, document, and the number of its group of similar notes."""
 
     score: float
@@ -307,7 +307,7 @@ class Contender(Struct, frozen=True):
     family: int = 0
 
 
-def mmr(hits: Sequence[Contender], lambda_: float) -> list[int]:
+def mmr(hits: Sequence[RankedHit], lambda_: float) -> list[int]:
     """Return all positions in MMR order: each maximises λ × relevance − (1 − λ) × similarity to the positions before.
 
     Relevance is the score, scaled to 0..1 over the hits; similarity is Jaccard on their words; λ is clamped to 0..1;
@@ -341,7 +341,7 @@ def family_share(limit: int) -> int:
     return max(MIN_FAMILY, math.ceil(limit * FAMILY_SHARE))
 
 
-def shared(hits: Sequence[Contender], limit: int, *, taken: Sequence[Contender] = ()) -> list[int]:
+def limit_shares(hits: Sequence[RankedHit], limit: int, *, taken: Sequence[RankedHit] = ()) -> list[int]:
     """Return all positions; hits over their document's or their family's share of `limit` places come after others.
 
     Another hit goes first only if it has at least MIN_WORTH, or WORTH_FOR_ALIKE, of their score. The hits in `taken`
@@ -364,11 +364,11 @@ def shared(hits: Sequence[Contender], limit: int, *, taken: Sequence[Contender] 
     return first + left
 
 
-def _has_share(hit: Contender, paths: Counter[str], families: Counter[int], limit: int) -> bool:
+def _has_share(hit: RankedHit, paths: Counter[str], families: Counter[int], limit: int) -> bool:
     return paths[hit.path] < file_share(limit) and families[hit.family] < family_share(limit)
 
 
-def with_literal(order: Sequence[int], before: Sequence[int], literal: frozenset[int], limit: int) -> list[int]:
+def keep_literal(order: Sequence[int], before: Sequence[int], literal: frozenset[int], limit: int) -> list[int]:
     """Return the first `limit` of `order`, together with each literal hit among the first `limit` of `before`.
 
     Such a hit replaces the last of the hits that are not literal, the first excepted; if none is left, the best hit of

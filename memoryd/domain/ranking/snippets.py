@@ -154,7 +154,7 @@ def _middle(line: str, terms: Sequence[str], near: Sequence[MatchingPassage], be
     Without matches it is the middle of the passage with the highest standout. `before` is the number of characters of
     the chunk before the line.
     """
-    plain = folded(line)
+    plain = fold(line)
     places = [place for term in terms if (place := plain.find(term)) >= 0]
     if places:
         return round(sum(places) / len(places) * len(line) / len(plain))
@@ -185,7 +185,7 @@ def split_lines(text: str) -> list[str]:
 
 
 @lru_cache(32)
-def folded(text: str) -> str:
+def fold(text: str) -> str:
     """Return the text normalised like terms, with the same lines; cached, since one answer needs it several times."""
     return normalised(text).lower()
 
@@ -198,7 +198,7 @@ def line_table(
     `language` is the code of the language whose stems are searched, too. Passages do not count if a number of the
     question occurs outside headings: vectors do not distinguish one year from another.
     """
-    plain_text = folded(text)
+    plain_text = fold(text)
     lines, plain = text.split("\n"), plain_text.split("\n")
     starts = [0, *accumulate([len(line) + 1 for line in lines])]
     starts[-1] -= 1  # the last line has no line end
@@ -313,7 +313,7 @@ def trim_blank_lines(table: LineTable, run: range) -> range:
 
 MESSAGE = Room(characters=700, lines=1)
 """Size limit of the focus on a conversation, before the question or the answer of the message is added."""
-ASKED = f"{Speaker.USER}: "
+QUESTION_PREFIX = f"{Speaker.USER}: "
 
 
 class SqueezedText(Struct, frozen=True):
@@ -325,7 +325,7 @@ class SqueezedText(Struct, frozen=True):
     """Passages with their new offsets."""
 
 
-def squeezed(text: str, near: Sequence[MatchingPassage] = ()) -> SqueezedText:
+def remove_blank_lines(text: str, near: Sequence[MatchingPassage] = ()) -> SqueezedText:
     """Return a text without its blank lines; a text of blank lines alone stays unchanged."""
     lines = split_lines(text)
     filled = tuple(at for at, line in enumerate(lines) if line.strip())
@@ -346,12 +346,12 @@ def squeezed(text: str, near: Sequence[MatchingPassage] = ()) -> SqueezedText:
     )
 
 
-def exchange(lines: Sequence[str], at: int) -> tuple[int, int]:
+def exchange_lines(lines: Sequence[str], at: int) -> tuple[int, int]:
     """Return the first and last line of the exchange with a message: a question and the message that answers it.
 
     `lines` are the lines of a squeezed text, counted from 0.
     """
-    if lines[at].startswith(ASKED):
+    if lines[at].startswith(QUESTION_PREFIX):
         behind = lines[at + 1 : at + 2]
-        return at, at + 1 if behind and not behind[0].startswith(ASKED) else at
-    return at - 1 if at and lines[at - 1].startswith(ASKED) else at, at
+        return at, at + 1 if behind and not behind[0].startswith(QUESTION_PREFIX) else at
+    return at - 1 if at and lines[at - 1].startswith(QUESTION_PREFIX) else at, at

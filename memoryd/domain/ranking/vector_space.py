@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from memoryd.domain.vector import Matrix, Vector
 
 
-class Strangers(Struct, frozen=True, dict=True):
+class UnrelatedVectors(Struct, frozen=True, dict=True):
     """Vectors, under a model, of texts in one language that have nothing to do with each other."""
 
     language: str
@@ -44,7 +44,7 @@ class Strangers(Struct, frozen=True, dict=True):
         return float(rises.mean())
 
 
-def usual_of(cosines: Matrix) -> tuple[float, float]:
+def unrelated_moments(cosines: Matrix) -> tuple[float, float]:
     """Return mean and deviation of the cosines of questions with answers of other questions.
 
     Row i of `cosines` is question i, column j the answer to question j.
@@ -72,23 +72,23 @@ UNKNOWN_COUNT = 3
 _TINY = np.finfo(np.float32).tiny
 
 
-def spoken(counts: Mapping[str, int]) -> frozenset[str]:
+def languages_in(counts: Mapping[str, int]) -> frozenset[str]:
     """Return the languages with enough passages, from the number of passages by language code."""
     total = sum(counts.values())
     return frozenset(code for code, count in counts.items() if code and count >= LEAST and count >= LEAST_SHARE * total)
 
 
-def is_multilingual(strangers: Sequence[Strangers]) -> bool:
+def is_multilingual(strangers: Sequence[UnrelatedVectors]) -> bool:
     """Return whether a model is known to separate answers from strangers in all languages of `strangers`."""
     return bool(strangers) and all(texts.reach >= CLEAR_REACH for texts in strangers)
 
 
-def is_narrow(strangers: Sequence[Strangers]) -> bool:
+def is_narrow(strangers: Sequence[UnrelatedVectors]) -> bool:
     """Return whether a model gives all texts much the same direction, in each language of `strangers`."""
     return bool(strangers) and all(float(texts.mean @ texts.mean) >= NARROW for texts in strangers)
 
 
-def _priors(strangers: Sequence[Strangers]) -> dict[str, tuple[Vector, int]]:
+def _priors(strangers: Sequence[UnrelatedVectors]) -> dict[str, tuple[Vector, int]]:
     """Return the prior mean of each language and the number of texts behind it; empty unless the model is narrow."""
     if not is_narrow(strangers):
         return {}
@@ -113,9 +113,9 @@ class LanguageMeans(Struct, frozen=True):
     means: Matrix = np.empty((0, 0), np.float32)
 
     @classmethod
-    def of(cls, vectors: Matrix, languages: Sequence[str], strangers: Sequence[Strangers]) -> Self:
+    def of(cls, vectors: Matrix, languages: Sequence[str], strangers: Sequence[UnrelatedVectors]) -> Self:
         """Return the means of passages by language; empty for a single language or a model that is not multilingual."""
-        codes, priors = spoken(Counter(languages)), _priors(strangers)
+        codes, priors = languages_in(Counter(languages)), _priors(strangers)
         if len(codes) < 2 or not is_multilingual(strangers):
             return cls()
         codes |= priors.keys()

@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from memoryd.domain.expressions import expression
 from memoryd.domain.memories.times.grammar import only_asks
-from memoryd.domain.ranking.snippets import ASKED, exchange, line_table, split_lines, squeezed
+from memoryd.domain.ranking.snippets import QUESTION_PREFIX, exchange_lines, line_table, remove_blank_lines, split_lines
 
 PART_CHARS = 16_384
 """Characters at which a part is closed. This bounds what is rewritten when a conversation grows."""
@@ -53,7 +53,7 @@ class ConversationPart(Struct, frozen=True):
         return len(self.text) >= PART_CHARS or self.spoken >= PART_SPOKEN
 
 
-def grown(part: ConversationPart | None, lines: Iterable[ConversationLine]) -> Sequence[ConversationPart]:
+def appended_parts(part: ConversationPart | None, lines: Iterable[ConversationLine]) -> Sequence[ConversationPart]:
     """Append lines to the last part of a conversation. Return that part, if it has grown, and the parts after it.
 
     Raises ValueError if the line numbers do not increase.
@@ -89,10 +89,14 @@ def answered_share(text: str, weights: Mapping[str, float]) -> float:
 
     `weights` has the weight of each term of the question.
     """
-    squeezed_text = squeezed(text).text
+    squeezed_text = remove_blank_lines(text).text
     lines = split_lines(squeezed_text)
     is_statement = [
-        not (line.startswith(ASKED) and exchange(lines, at) == (at, at) and only_asks(line.removeprefix(ASKED)))
+        not (
+            line.startswith(QUESTION_PREFIX)
+            and exchange_lines(lines, at) == (at, at)
+            and only_asks(line.removeprefix(QUESTION_PREFIX))
+        )
         for at, line in enumerate(lines)
     ]
     if all(is_statement):

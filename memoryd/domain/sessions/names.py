@@ -27,7 +27,7 @@ from memoryd.domain.text.sanitizing import harmless_text
 _SUFFIX = ".jsonl"
 
 
-def meant_paths(name: str, agent: str) -> tuple[RelativePath, ...]:
+def possible_paths(name: str, agent: str) -> tuple[RelativePath, ...]:
     """Return the possible paths of a conversation of an agent, by name, path or citation (its lines are ignored)."""
     path = cited_lines(name).path
     if is_conversation(path):
@@ -46,7 +46,7 @@ def cited_lines(text: str) -> Citation:
         return Citation(text.strip())
 
 
-def is_of(path: str, agent: str) -> bool:
+def may_belong_to(path: str, agent: str) -> bool:
     """Return whether a conversation may belong to this agent, judged by its path only."""
     return not path.startswith("sessions/") or path.split("/")[1] == agent
 

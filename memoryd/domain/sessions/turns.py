@@ -130,7 +130,7 @@ class Session(Struct, frozen=True):
 _NOTHING: Extra = {}
 
 
-def without_text(session: Session) -> Session:
+def search_only(session: Session) -> Session:
     """Return a session with the search keys of its turns, but without their texts: only keywords remain."""
     turns = (
         replace(
@@ -207,7 +207,7 @@ def time_of_file(mtime_ns: int) -> datetime:
     return datetime.fromtimestamp(min(max(mtime_ns / 1e9, 0.0), last.timestamp()), UTC)
 
 
-def excerpt(
+def matching_turns(
     session: Session, *, seqs: SeqRange = ALL_TURNS, word: str = "", max_turns: int, max_chars: int
 ) -> tuple[tuple[Turn, ...], int, int | None]:
     """Return turns of a range that contain a word, the number of all such turns, and the `seq` of the next one, if any.
@@ -244,7 +244,7 @@ _MIN = 16
 """Fewest tokens to which a question is cut."""
 
 
-def recalled(session: SessionId, turns: Sequence[Turn], *, budget: int, is_current: bool) -> str:
+def render_turns(session: SessionId, turns: Sequence[Turn], *, budget: int, is_current: bool) -> str:
     """Return the turns of a session as prompt text of at most `budget` tokens; empty if nothing fits.
 
     `is_current` is whether it is the current session, not another one. The oldest turns are dropped first. An answer

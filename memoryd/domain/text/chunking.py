@@ -58,7 +58,7 @@ class Chunk(Struct, frozen=True):
     """Offset of the part that no other chunk contains; the overlap ends here."""
 
 
-class Apart(Struct, frozen=True):
+class SeparateLines(Struct, frozen=True):
     """Complete lines set apart: byte offsets, end exclusive. One chunk with one passage; no chunk if `is_left_out`."""
 
     start: int
@@ -67,7 +67,7 @@ class Apart(Struct, frozen=True):
 
 
 def each_chunk(
-    data: bytes, *, tokens: int = 400, overlap: int = 80, passage_tokens: int = 100, apart: Sequence[Apart] = ()
+    data: bytes, *, tokens: int = 400, overlap: int = 80, passage_tokens: int = 100, apart: Sequence[SeparateLines] = ()
 ) -> Iterator[Chunk]:
     """Cut a document, UTF-8 that ends in `PADDING`, into chunks of at most `tokens` estimated tokens; offsets in bytes.
 
@@ -96,7 +96,7 @@ def each_chunk(
         moved = start - len(above)
         following = bisect_left(apart, start, key=lambda part: part.start)
         inside = [
-            Apart(part.start - moved, part.end - moved, part.is_left_out)
+            SeparateLines(part.start - moved, part.end - moved, part.is_left_out)
             for part in apart[following : bisect_left(apart, stop, key=lambda part: part.start)]
         ]
         last = document.size if stop == size else document.best_end(inside)
@@ -108,7 +108,7 @@ def each_chunk(
         start = moved + document.offset(last)
 
 
-def _window_stop(data: bytes, start: int, apart: Sequence[Apart]) -> int:
+def _window_stop(data: bytes, start: int, apart: Sequence[SeparateLines]) -> int:
     """Return the end of a window: at a character boundary, and not within lines set apart."""
     size, stop = len(data) - len(PADDING), start + WINDOW_BYTES
     if stop >= size:
@@ -126,7 +126,7 @@ def _moved(cut: Chunk, by: int) -> Chunk:
     return replace(cut, start=cut.start + by, end=cut.end + by, own_start=cut.own_start + by, passages=passages)
 
 
-def _between(document: "_Document", last: int, line: int, apart: Sequence[Apart]) -> Iterator[Chunk]:
+def _between(document: "_Document", last: int, line: int, apart: Sequence[SeparateLines]) -> Iterator[Chunk]:
     """Cut the pieces up to `last`, except those set apart; `line` is the number of the first line."""
     first = 0
     for part in apart:
@@ -200,7 +200,7 @@ class _Document:
         line = next((at for at in range(first, start) if ranks[at] >= _LINE or ranks[at] == _GLUED), start)
         return line if 2 * self.cost(line, start) >= room else first
 
-    def best_end(self, apart: Sequence[Apart]) -> int:
+    def best_end(self, apart: Sequence[SeparateLines]) -> int:
         """Find the best place to end a window: not near its ends, and not within lines set apart."""
         begin = self.piece(self.offset(0) + WINDOW_BYTES // 2)
         keys = self._pieces.keys[begin : self.piece(self.offset(self.size) - WINDOW_BYTES // 8)]
@@ -211,7 +211,7 @@ class _Document:
         """Return whether a stretch has only headings that are in the heading path at its end."""
         return last < self.size and self.headings.path_includes(self.offset(first), self.offset(last))
 
-    def chunk_of(self, part: Apart, at: int, stop: int, line: int) -> Chunk:
+    def chunk_of(self, part: SeparateLines, at: int, stop: int, line: int) -> Chunk:
         """Return lines set apart as a chunk, from piece `at` to before piece `stop`, without the last line end.
 
         A part larger than a chunk gets several passages: an embedding model would truncate a single one.

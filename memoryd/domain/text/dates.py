@@ -12,7 +12,7 @@ from datetime import date
 from itertools import islice
 
 from memoryd.domain.expressions import TextMatch, expression
-from memoryd.domain.text.words import Phrase, is_single, normalised, phrase_words, query_terms
+from memoryd.domain.text.words import Phrase, is_single_character, normalised, phrase_words, query_terms
 
 MAX_DATES = 4
 """Dates used per question: each costs the index several phrases."""
@@ -83,7 +83,7 @@ class WrittenDate:
     @property
     def weak_words(self) -> frozenset[str]:
         """Those of `words` that mean nothing on their own: the `7` of `7 May`, the `月` of `5月4日`."""
-        return frozenset(word for word in self.words if is_single(word) or _IS_OF_MONTH.match(word))
+        return frozenset(word for word in self.words if is_single_character(word) or _IS_OF_MONTH.match(word))
 
     @property
     def file_name_spellings(self) -> tuple[Phrase, ...]:

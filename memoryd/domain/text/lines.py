@@ -54,14 +54,14 @@ class Lines(Struct, frozen=True):
         return self.data[begin : self.data.index(b"\n", begin)].rstrip()
 
 
-def padded(text: str) -> bytes:
+def encode_padded(text: str) -> bytes:
     """Return a text as UTF-8 with `PADDING`. Any `str` is accepted, lone surrogates too."""
     return text.encode("utf-8", "surrogatepass") + PADDING
 
 
-def spliced(text: str, places: Iterable[tuple[int, int, str]]) -> str:
+def splice(text: str, places: Iterable[tuple[int, int, str]]) -> str:
     """Return a text with slices replaced: (start, end, new text) each, in bytes of UTF-8, end exclusive."""
-    data, at, pieces = padded(text), 0, list[bytes]()
+    data, at, pieces = encode_padded(text), 0, list[bytes]()
     for start, end, new in sorted(places):
         pieces += [data[at:start], new.encode("utf-8", "surrogatepass")]
         at = end

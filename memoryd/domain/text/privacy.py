@@ -16,7 +16,7 @@ from memoryd.domain.expressions import expression
 from memoryd.domain.skips import SkipReason
 from memoryd.domain.text.markdown import FRONT_MATTER_CHARS, front_matter
 
-LAW_VERSION = 5
+PRIVACY_RULE_VERSION = 5
 """Version of this rule: documents indexed under another version are read again."""
 HEAD_CHARS = 2**20
 """Characters of a note that are examined; a first block is far shorter."""

@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from memoryd.domain.documents import is_conflict_copy
 from memoryd.domain.expressions import expression
-from memoryd.domain.redaction import redacted_joined
+from memoryd.domain.redaction import redact_pieces
 
 _IN_NAMES = expression(
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufff9-\ufffb"
@@ -124,7 +124,7 @@ def with_cuts(text: str) -> str:
 
 def without_cuts(text: str) -> str:
     """Return a text from `with_cuts` without its cuts and without secrets, including those that span cuts."""
-    return redacted_joined(text.split(CUT))
+    return redact_pieces(text.split(CUT))
 
 
 def visible_text(text: str) -> str:
@@ -184,7 +184,7 @@ def marked_conflicts(data: bytes) -> Iterator[MarkedConflict]:
             marks = {}
 
 
-def without_copies(data: bytes) -> bytes:
+def without_other_side(data: bytes) -> bytes:
     """Return a text with the other side of each conflict blanked; lines and offsets do not move."""
     return blanked(data, (conflict.copy for conflict in marked_conflicts(data)))
 
@@ -198,7 +198,7 @@ def blanked(data: bytes, ranges: Iterable[tuple[int, int]]) -> bytes:
     return b"".join([*pieces, data[at:]]) if pieces else data
 
 
-def settled_marks(text: str, keep: KeepVersion) -> str:
+def resolve_conflicts(text: str, keep: KeepVersion) -> str:
     """Return a text with each conflict replaced by the chosen side or sides."""
     data = text.encode()
     pieces, at = list[bytes](), 0

@@ -150,7 +150,7 @@ def indexed_words(text: str) -> str:
     words = data.translate(_SIGNS_AS_BLANKS).decode("utf-8", "surrogatepass").split()
     if not plain.isascii() and not _others(plain).isalnum():
         # a sign may be next to a word that must be marked
-        return marked(" ".join(words))
+        return mark_unstemmed(" ".join(words))
     return " ".join(map(NOT_STEMMED.get, words, words))
 
 
@@ -195,7 +195,7 @@ def is_number(term: str) -> bool:
     return _NUMBER.match(term) is not None
 
 
-def is_single(term: str) -> bool:
+def is_single_character(term: str) -> bool:
     """Return whether a term is one character of a script without spaces, which the index stores in pairs."""
     return len(term) == 1 and UNSPACED_RUN.match(term) is not None
 
@@ -390,7 +390,7 @@ _ENDINGS = {
 _LETTERS = expression(rf"(?<![^\W_])[^\W\d_]{{{LEAST_LETTERS},}}(?![^\W_])")
 
 
-def marked(text: str) -> str:
+def mark_unstemmed(text: str) -> str:
     """Return a text in lower case with a MARK at each word that FTS5 must not stem."""
     return _WORD.sub(lambda match: NOT_STEMMED.get(match[0], match[0]), text)
 
@@ -412,7 +412,7 @@ def stems_of(text: str, language: str) -> list[str]:
     return [stem for stem, plain, again in triples if plain != again and len(stem) >= _LEAST_LETTERS_LEFT]
 
 
-def stems_asked(word: str, languages: Sequence[str]) -> list[str]:
+def query_stems(word: str, languages: Sequence[str]) -> list[str]:
     """Return the distinct stems that are also searched for a word of a question, without stop words."""
     stems = [stem for language in languages for stem in stems_of(word, language) if stem not in STOP_WORDS]
     return list(dict.fromkeys(stems))

@@ -24,15 +24,15 @@ from memoryd.domain.vector import Vector
 from memoryd.embed.current import CurrentEmbedder, ModelPhase, PhaseRecord
 from memoryd.embed.local.frames import TEXT_CHARACTERS, Embed, Embedded, Load, NoResult, Ready
 from memoryd.embed.local.worker_connection import WorkerJob
-from memoryd.embed.local.worker_process import Command, WorkerKeeper, WorkerPhase, WorkerRun, module_command
+from memoryd.embed.local.worker_process import Command, WorkerPhase, WorkerRun, WorkerSupervisor, module_command
 from memoryd.embed.protocol import EmbedderIdentity, Passage, Purpose, Unembeddable
 from memoryd.errors import DownloadError, EmbedderUnavailable, EmbeddingError, MemorydError, ModelError
 from memoryd.files.reading import file_stat
-from memoryd.models.families import ModelFamily, ModelMetadata, family_of, inspect, instructed
+from memoryd.models.families import ModelFamily, ModelMetadata, family_of, inspect, with_instruction
 from memoryd.models.fetching import Progress
 from memoryd.models.gguf import EMBEDDING_KEY, content_hash
 from memoryd.models.store import ModelStore
-from memoryd.retry import Retry, together
+from memoryd.retry import Retry, run_together
 
 log = structlog.get_logger(__name__)
 
@@ -41,7 +41,7 @@ POLL_SECONDS = 5.0
 NO_LLAMA = "llama-cpp-python is not installed: pip install 'memoryd[local]' (it needs a C compiler)"
 
 # Any: this module does not depend on the kind of replies
-Worker = TypeVar("Worker", bound=WorkerKeeper[Any])
+Worker = TypeVar("Worker", bound=WorkerSupervisor[Any])
 
 
 class LocalModel(Generic[Worker]):
@@ -106,7 +106,7 @@ class LocalModel(Generic[Worker]):
             else:
                 self._refusal = None
                 await self.become(ModelPhase.READY)
-                await together(self.worker.run(), _revive(self.worker))
+                await run_together(self.worker.run(), _revive(self.worker))
 
     async def _path(self) -> Path:
         source = await asyncio.to_thread(self._file)
@@ -182,7 +182,7 @@ def find_model(store: ModelStore, spec: str) -> Path | None:
         return None
 
 
-async def _revive(worker: WorkerKeeper[Any]) -> None:
+async def _revive(worker: WorkerSupervisor[Any]) -> None:
     """Try a failed worker whenever its back-off allows, also without a request; loops until cancelled."""
     while True:
         await asyncio.sleep(POLL_SECONDS)
@@ -217,7 +217,7 @@ def identity_of(
     )
 
 
-class LlamaWorker(WorkerKeeper[Vector]):
+class LlamaWorker(WorkerSupervisor[Vector]):
     """Embedder with one GGUF model. Works while its `run` runs.
 
     `query_timeout` bounds a question, including the wait for the model. `document_timeout` is how long the worker may
@@ -376,8 +376,8 @@ class LocalEmbedding(LocalModel[LlamaWorker]):
         family = family_of(metadata)
         family = replace(
             family,
-            query_prompt=instructed(family.query_prompt, settings.query_instruction),
-            document_prompt=instructed(family.document_prompt, settings.document_instruction),
+            query_prompt=with_instruction(family.query_prompt, settings.query_instruction),
+            document_prompt=with_instruction(family.document_prompt, settings.document_instruction),
         )
         return LlamaWorker(
             model=path,

@@ -161,7 +161,7 @@ class WorkerPhase(StrEnum):
     """Failed; the next try comes after the back-off, at the next request."""
 
 
-class WorkerKeeper(Generic[Reply]):
+class WorkerSupervisor(Generic[Reply]):
     """Runs the successive processes of one worker. Works while its `run` runs."""
 
     def __init__(self, settings: WorkerRun[Reply], *, retry: Retry | None = None) -> None:

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from memoryd.domain import media
 from memoryd.domain.vector import Vector
 from memoryd.embed.protocol import Purpose, Unembeddable
-from memoryd.models.families import PLAIN, ModelMetadata, PromptTemplate, family_of, instructed
+from memoryd.models.families import PLAIN, ModelMetadata, PromptTemplate, family_of, with_instruction
 
 RawVector = Sequence[object]
 """A vector as received: not checked to have numbers, finite values, or the right length."""
@@ -47,7 +47,7 @@ def overridden(own: PromptTemplate, override: PromptOverride) -> PromptTemplate:
     prompt, input_type = own.prompt, own.input_type
     if override.input_type is not None:
         prompt, input_type = PLAIN, override.input_type
-    return PromptTemplate(instructed(prompt, override.instruction), input_type)
+    return PromptTemplate(with_instruction(prompt, override.instruction), input_type)
 
 
 class Input(Struct, frozen=True):

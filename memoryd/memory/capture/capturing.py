@@ -19,8 +19,8 @@ from memoryd.domain.expressions import expression
 from memoryd.domain.memories.book import Book, Memory
 from memoryd.domain.memories.capture.capture import (
     CaptureVerdict,
-    captured,
-    captured_failure,
+    capture_failure,
+    capture_message,
     distillable,
     with_model,
 )
@@ -30,7 +30,7 @@ from memoryd.domain.memories.capture.rejections import DroppedItem
 from memoryd.domain.memories.capture.renewal import may_outdate, with_older, with_revisions
 from memoryd.domain.memories.capture.revisions import revisions_of
 from memoryd.domain.memories.changes.tombstones import normalized_statement
-from memoryd.domain.memories.generated import typed_part
+from memoryd.domain.memories.generated import message_alone
 from memoryd.domain.memories.kinds import WrittenBy
 from memoryd.domain.memories.line import RetainedLine, joined
 from memoryd.domain.skips import SkipReason
@@ -150,9 +150,9 @@ class MessageCapture(Struct, frozen=True, kw_only=True):
 
     async def _decide(self, task: CaptureTask, *, by_model: bool, seconds: float) -> CaptureVerdict:
         if task.event is not None:
-            return captured_failure(harmless_text(task.event.text), harmless_text(task.event.tool))
+            return capture_failure(harmless_text(task.event.text), harmless_text(task.event.tool))
         text, before = harmless_text(task.text), harmless_text(task.answer_before)
-        by_rules = captured(text, answer_before=before, is_direct=task.is_direct, identifiers=self.identifiers)
+        by_rules = capture_message(text, answer_before=before, is_direct=task.is_direct, identifiers=self.identifiers)
         revisions = list(revisions_of(text, has_answer=task.may_correct))
         if revisions or (not by_rules.items and may_outdate(text)):
             by_rules = await asyncio.to_thread(
@@ -186,7 +186,7 @@ class MessageCapture(Struct, frozen=True, kw_only=True):
         if not texts:
             return verdict
         # echoes are compared with the words that were typed
-        typed = [typed_part(text) for text in texts]
+        typed = [message_alone(text) for text in texts]
         echoes = await self._find_echoes(task, typed) if task.event is None else ()
         stones, taken_back = await self.tombstones.all(), frozenset[str]()
         if before := await self.stated.among(texts):
@@ -194,7 +194,7 @@ class MessageCapture(Struct, frozen=True, kw_only=True):
             taken_back = await asyncio.to_thread(find_unstated, await self.book(seconds), before)
         dropped = []
         for item in verdict.items:
-            if typed_part(item.text) in echoes:
+            if message_alone(item.text) in echoes:
                 dropped.append(DroppedItem(item.text, SkipReason.ECHO, item.form))
             elif stones.contains(item.line(task.scope).id, item.text) or stones.contains_part_of(item.text):
                 dropped.append(DroppedItem(item.text, SkipReason.FORGOTTEN, item.form))

@@ -17,7 +17,7 @@ import structlog
 from msgspec import Struct
 
 from memoryd.domain.memories.capture.capture import CaptureVerdict, marker_of
-from memoryd.domain.memories.capture.firewall import USER, SpanPrint, is_echo, keyed, span_print
+from memoryd.domain.memories.capture.firewall import USER, SpanPrint, hash_span, hash_with_key, is_echo
 from memoryd.domain.memories.changes.tombstones import KEY_BYTES
 from memoryd.domain.sessions.turns import MessageEvent
 from memoryd.errors import Denied, MemorydError, StoreError
@@ -227,7 +227,7 @@ class ShownSpans:
             await self._settle()
             known = (await self._spans_of(agent, self._session(session_key))).values()
             spans = tuple(span for span, number in known if until is None or number <= until)
-            hashed = keyed(self._key)
+            hashed = hash_with_key(self._key)
         return frozenset(sentence for sentence in sentences if spans and is_echo(sentence, spans, hashed))
 
     async def run(self, seconds: float = WRITE_SECONDS) -> None:
@@ -268,7 +268,7 @@ class ShownSpans:
     ) -> list[tuple[str, str, SpanPrint, float]]:
         rows = list[tuple[str, str, SpanPrint, float]]()
         for agent, session_key, text, at, number in waiting:
-            span = span_print(text, keyed(self._key))
+            span = hash_span(text, hash_with_key(self._key))
             if span is None:
                 continue
             session = self._session(session_key)
@@ -294,4 +294,4 @@ class ShownSpans:
         return self._spans[agent, session]
 
     def _session(self, session_key: str) -> str:
-        return keyed(self._key)(f"session\0{session_key}").hex()
+        return hash_with_key(self._key)(f"session\0{session_key}").hex()

@@ -19,19 +19,19 @@ from msgspec.structs import replace
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.memories.changes.diffs import Forgotten
 from memoryd.domain.memories.changes.forgetting import (
-    citing,
+    citations_of_files,
+    drop_empty_page,
     files_cited,
-    retelling_memories,
+    restating_memories,
     with_other_lines,
     without_files,
     without_memories,
-    without_page,
     without_words_of,
 )
 from memoryd.domain.memories.changes.tombstones import Tombstones
 from memoryd.domain.memories.entities import ENTITY_PAGES
 from memoryd.domain.memories.kinds import MemoryId, WrittenBy
-from memoryd.domain.syncplan import Known
+from memoryd.domain.syncplan import IndexedFile
 from memoryd.errors import MemorydError, RequestError, StoreUnavailable
 from memoryd.memory.forgetting.planning import (
     ForgetReport,
@@ -68,7 +68,7 @@ class PrivateTraces(Struct, kw_only=True, eq=False):
     indexes: IndexPlaces
     known: Callable[[], Set[RelativePath]]
     """Returns the indexed notes: none of them is private."""
-    removed: Callable[[], Mapping[RelativePath, Known]]
+    removed: Callable[[], Mapping[RelativePath, IndexedFile]]
     """Returns the notes that left the index since the start, as they were."""
     withhold: Callable[[Set[RelativePath]], None]
     """Replaces the set of documents that may not be shown."""
@@ -121,7 +121,7 @@ class PrivateTraces(Struct, kw_only=True, eq=False):
             raise StoreUnavailable(late)
         if not private:
             return ""
-        await journal.changes.purge(citing(private), private)
+        await journal.changes.purge(citations_of_files(private), private)
         await self.withdraw_proposals()
         return await self._rewrite(private) if self._withheld else ""
 
@@ -175,7 +175,7 @@ async def _edit(
 
 
 def _without_private(path: RelativePath, private: Set[RelativePath], text: str) -> str | None:
-    return without_page(without_files(text, path, private), path)
+    return drop_empty_page(without_files(text, path, private), path)
 
 
 class MemoryForgetting(Struct, kw_only=True, eq=False):
@@ -335,7 +335,7 @@ class MemoryForgetting(Struct, kw_only=True, eq=False):
         """Cut the words from memories that retell them, as memoryd wrote them."""
         forgotten = {memory.id for memory in plan.memories}
         book = (await self.planner.book.complete()).own
-        retelling = [memory for memory in retelling_memories(book, plan.retold) if memory.id not in forgotten]
+        retelling = [memory for memory in restating_memories(book, plan.retold) if memory.id not in forgotten]
         ids = frozenset(memory.id for memory in retelling)
         edit = partial(without_words_of, ids=ids, matchers=plan.retold)
         paths = sorted({RelativePath(source.path) for memory in retelling for source in memory.sources})
@@ -354,7 +354,7 @@ class MemoryForgetting(Struct, kw_only=True, eq=False):
 
 
 def _without_made(path: RelativePath, plan: MemoryForgettingPlan, text: str) -> str | None:
-    return without_page(without_memories(text, path, frozenset(), plan.traces), path)
+    return drop_empty_page(without_memories(text, path, frozenset(), plan.traces), path)
 
 
 def _without_stated(path: RelativePath, plan: MemoryForgettingPlan, text: str) -> str | None:

@@ -23,19 +23,19 @@ from memoryd.domain.memories.changes.forgetting import (
     ANY_LOG,
     ForgetTarget,
     Traces,
-    retelling_memories,
-    target,
-    with_forgotten,
+    find_target,
+    redact_restatement,
+    restating_memories,
 )
 from memoryd.domain.memories.changes.tombstones import TextMatcher
-from memoryd.domain.memories.generated import retells
+from memoryd.domain.memories.generated import restates
 from memoryd.domain.memories.kinds import short_id
 from memoryd.domain.memories.line import RetainedLine, parsed_line
 from memoryd.domain.memories.sections import holds_memories, memory_sections
 from memoryd.domain.memories.unasked.concepts import family_of, root_of
-from memoryd.domain.ranking.snippets import folded
+from memoryd.domain.ranking.snippets import fold
 from memoryd.domain.sessions.making_turns import answer_words
-from memoryd.domain.text.lines import padded
+from memoryd.domain.text.lines import encode_padded
 from memoryd.domain.text.words import MAX_PHRASE_WORDS, phrase_words
 from memoryd.errors import InvalidRequest, NotFound, StoreError, StoreUnavailable
 from memoryd.memory.book import MemoryCache
@@ -76,7 +76,7 @@ def _statements(row: ChangeRow, *sides: Callable[[Hunk], Sequence[str]]) -> Iter
     for hunk in row.hunks or ():
         for lines in sides:
             text = "\n".join(("## Retain", *hunk.above, "## Retain", *lines(hunk), *hunk.below, ""))
-            yield from (placed.line for placed in memory_sections(padded(text), path).lines)
+            yield from (placed.line for placed in memory_sections(encode_padded(text), path).lines)
 
 
 class ConversationSources(Protocol):
@@ -174,14 +174,14 @@ class MemoryForgettingPlan(Struct, frozen=True):
         traces = self.traces
         return Forgotten(
             traces.are_in,
-            partial(with_forgotten, self.retold),
+            partial(redact_restatement, self.retold),
             lambda text: any(words.is_near(text) for words in traces.texts),
         )
 
     @property
     def retold(self) -> tuple[TextMatcher, ...]:
         """The words to cut from retelling memories: all except those of forgotten memories that are retellings."""
-        own = {memory.text for memory in self.memories if retells(memory.line)}
+        own = {memory.text for memory in self.memories if restates(memory.line)}
         return tuple(words for words in self.words if words.text not in own)
 
     @property
@@ -270,13 +270,13 @@ class ForgettingPlanner(Struct, frozen=True, kw_only=True):
     async def _find_target(self, book: Book, name: str) -> ForgetTarget:
         """Return the target in the notes, or else in deleted lines; raises ValueError, StoreError."""
         try:
-            return target(book, name)
+            return find_target(book, name)
         except ValueError:
             deleted = await self.copies()
             if not deleted.memories:
                 raise
             with contextlib.suppress(ValueError):
-                return target(deleted, name)
+                return find_target(deleted, name)
             raise
 
     async def _of_lines(self, place: Citation) -> MemoryForgettingPlan:
@@ -290,7 +290,7 @@ class ForgettingPlanner(Struct, frozen=True, kw_only=True):
         return MemoryForgettingPlan((), words, place=place, lines=lines)
 
     async def _elsewhere(self, plan: MemoryForgettingPlan) -> OtherMentions:
-        retelling = retelling_memories((await self.book.complete()).own, plan.retold)
+        retelling = restating_memories((await self.book.complete()).own, plan.retold)
         cut = [source.citation for memory in retelling for source in memory.sources]
         deleted = {
             (citation.path, line)
@@ -313,7 +313,7 @@ class ForgettingPlanner(Struct, frozen=True, kw_only=True):
 def _sharing(book: Book, name: str) -> str:
     """Return the person who shares what a name refers to; empty if it refers to nothing."""
     with contextlib.suppress(ValueError):
-        for memory in target(book, name).memories:
+        for memory in find_target(book, name).memories:
             return person_of(memory.sources[0].path)
     return ""
 
@@ -338,7 +338,7 @@ def is_in_git(workspace: Path) -> bool:
 _CACHES: tuple[Callable[[], None], ...] = (
     answer_words.cache_clear,
     commonness.cache_clear,
-    folded.cache_clear,
+    fold.cache_clear,
     drop_lines,
     parsed_line.cache_clear,
     family_of.cache_clear,

@@ -12,7 +12,7 @@ import time
 from collections.abc import Awaitable, Callable, Iterable, Sequence, Set
 from pathlib import Path
 
-from memoryd.domain.memories.changes.tombstones import KEY_BYTES, Tombstones, parsed, rendered
+from memoryd.domain.memories.changes.tombstones import KEY_BYTES, Tombstones, parse_mirror, render_mirror
 from memoryd.domain.memories.machines import MIN_SECRET, machine_key
 from memoryd.errors import ConfigError, StoreUnavailable
 from memoryd.files.reading import file_stat
@@ -123,7 +123,7 @@ class TombstoneStore:
 
     def _mirror_hashes(self) -> frozenset[bytes]:
         with contextlib.suppress(OSError):
-            return parsed(self._read())
+            return parse_mirror(self._read())
         return frozenset()
 
     def _read(self) -> str:
@@ -149,11 +149,11 @@ class TombstoneStore:
     def _swap(self, change: Callable[[frozenset[bytes]], frozenset[bytes]]) -> None:
         try:
             before = file_stat(self._mirror.lstat())
-            known = parsed(self._read())
+            known = parse_mirror(self._read())
         except FileNotFoundError:
-            replace_file(self._mirror, rendered(change(frozenset())).encode(), expected="absent", is_durable=True)
+            replace_file(self._mirror, render_mirror(change(frozenset())).encode(), expected="absent", is_durable=True)
             return
-        replace_file(self._mirror, rendered(change(known)).encode(), expected=before, is_durable=True)
+        replace_file(self._mirror, render_mirror(change(known)).encode(), expected=before, is_durable=True)
 
 
 def _hashes_of(stones: Tombstones, memories: Iterable[tuple[str, str]]) -> frozenset[bytes]:

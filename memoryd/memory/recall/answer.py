@@ -14,17 +14,17 @@ from memoryd.domain.memories.book import Book, EntityPage
 from memoryd.domain.memories.entities import EntitySlug
 from memoryd.domain.memories.generated import citations_in
 from memoryd.domain.memories.kinds import TEAM, MemoryId, ShortId, Visibility, short_id
-from memoryd.domain.memories.recall_filters import QueryIntent, RecallFilters, is_known_to
+from memoryd.domain.memories.recall_filters import QueryIntent, RecallFilters, is_visible_entity
 from memoryd.domain.memories.recall_order import Boosts
 from memoryd.domain.memories.visibility import WithheldFromGroups
 from memoryd.domain.ranking.calibration import Verdict
-from memoryd.domain.ranking.selection import COPY_BEHIND, originals_first
+from memoryd.domain.ranking.selection import COPY_REASON, originals_first
 from memoryd.domain.skips import SkipReason
 from memoryd.domain.text.duplicates import gist
 from memoryd.domain.text.lines import PADDING
 from memoryd.domain.text.markdown import front_matter_bytes
-from memoryd.domain.text.standing import STANDINGS
-from memoryd.files.excerpts import Presence, PresentFiles
+from memoryd.domain.text.note_status import STATUS_EFFECTS
+from memoryd.files.excerpts import DiskState, FileChecker
 from memoryd.memory.recall.query import (
     Recalled,
     RecalledEntity,
@@ -35,9 +35,9 @@ from memoryd.memory.recall.query import (
     cut_because,
 )
 from memoryd.search.answer import with_snippets
-from memoryd.search.file_check import cleared_hits
+from memoryd.search.file_check import visible_hits
 from memoryd.search.hits import Hit
-from memoryd.search.protocol import ArmState, Found, why_no_notes
+from memoryd.search.protocol import ArmState, SearchResult, why_no_notes
 
 NOTHING_ABOVE = "no item stands above the noise of these notes"
 
@@ -47,7 +47,7 @@ class RecallDraft(Struct, frozen=True, kw_only=True):
 
     book: Book = Book()
     asking: QueryIntent = QueryIntent()
-    arms_found: Found
+    arms_found: SearchResult
     """State of the search arms; it contains no hits."""
     items: Sequence[RecalledItem] = ()
     below: Sequence[RecalledItem] = ()
@@ -61,7 +61,7 @@ def visible_items(items: Sequence[RecalledItem], visibility: Visibility) -> list
     visible: list[RecalledItem] = []
     for item in items:
         if isinstance(item, RecalledPassage):
-            visible += [replace(item, hit=hit) for hit in cleared_hits([item.hit], visibility)]
+            visible += [replace(item, hit=hit) for hit in visible_hits([item.hit], visibility)]
         else:
             visible.append(item)
     return visible
@@ -203,8 +203,8 @@ def because_of(item: RecalledItem, draft: RecallDraft) -> str:
     elif item.placed.is_noise:
         reasons.append("its words and meaning answer nothing: it stands behind what does")
     if is_conflict_copy(item.citation.path):
-        reasons.append(COPY_BEHIND)
-    reasons += [STANDINGS[flag].because for flag in item.standing]
+        reasons.append(COPY_REASON)
+    reasons += [STATUS_EFFECTS[flag].because for flag in item.standing]
     if isinstance(item, RecalledMemory):
         reasons += _version_reasons(item)
     return "; ".join(reasons)
@@ -262,7 +262,7 @@ def _weakness(recalled: Recalled) -> str:
 def _narrowing(query: RecallQuery, draft: RecallDraft) -> str:
     """Return which filters left nothing."""
     filters = query.memory_filters
-    if filters.entities is not None and not is_known_to(draft.book, filters.entities, filters.visibility):
+    if filters.entities is not None and not is_visible_entity(draft.book, filters.entities, filters.visibility):
         return "no memory names this entity: memoryctl entities list"
     filter_values = {
         "since": filters.since,
@@ -290,7 +290,7 @@ _COMMENT = expression(r"<!--.{0,200}?-->")
 class EntityPages(Struct, frozen=True, kw_only=True):
     """Reads entity pages of one workspace; a private, missing or late page is left out."""
 
-    files: PresentFiles
+    files: FileChecker
     executor: Executor
 
     async def of(
@@ -314,7 +314,7 @@ class EntityPages(Struct, frozen=True, kw_only=True):
 
     def _text(self, page: EntityPage) -> str:
         file = self.files.check(RelativePath(page.path), None, self.files.begin_check())
-        if file.presence is not Presence.OTHER:
+        if file.presence is not DiskState.OTHER:
             return ""
         body = file.data[: len(file.data) - len(PADDING)]
         return body[front_matter_bytes(file.data) :][:_PAGE_BYTES].decode("utf-8", "replace")

@@ -33,9 +33,9 @@ from memoryd.domain.memories.recall_order import (
 from memoryd.domain.memories.unasked.concepts import relatives_of, words_beside
 from memoryd.domain.memories.unasked.descriptions import DESCRIBED, NAMED, PART_OF_NAME, Descriptions
 from memoryd.domain.memories.unasked.evidence import Item, MessageEvidence, Worth, parts_first
-from memoryd.domain.memories.unasked.failures import HELPFUL, failure_message, is_worth_telling
+from memoryd.domain.memories.unasked.failures import HELPFUL, failure_message, is_relevant_to_failure
 from memoryd.domain.memories.unasked.messages import (
-    UnaskedMessage,
+    MessageParts,
     has_pronoun,
     may_mean_another,
     read_message,
@@ -44,7 +44,7 @@ from memoryd.domain.ranking.calibration import Verdict
 from memoryd.domain.ranking.filters import date_in_name
 from memoryd.domain.ranking.fusion import Noise
 from memoryd.domain.ranking.selection import COPY_WEIGHT
-from memoryd.domain.text.standing import weight_of
+from memoryd.domain.text.note_status import status_weight
 from memoryd.domain.text.words import query_terms
 from memoryd.memory.recall.eligible import Eligible
 from memoryd.memory.recall.query import CheckedSource, RecalledItem, RecalledMemory, RecalledPassage, RecallQuery
@@ -117,7 +117,7 @@ class CandidateMemories(Struct, frozen=True, eq=False):
             verdict=verdict_of(evidence.verdict or Verdict.WEAK, lifts, self.asking),
             is_noise=evidence.is_noise,
             day=newest_day(sources),
-            relevance=self.relevance(memory) * _weight(memory) * weight_of(lead.status_flags),
+            relevance=self.relevance(memory) * _weight(memory) * status_weight(lead.status_flags),
         )
         return RecalledMemory(
             memory=memory,
@@ -251,7 +251,7 @@ _RELATIVES_MAX = 12
 class ReadMessage(Struct, frozen=True):
     """A message as understood with the book: its question, its entities with certainty, and more words to search."""
 
-    message: UnaskedMessage = UnaskedMessage()
+    message: MessageParts = MessageParts()
     entities: Mapping[EntitySlug, float] = {}
     beside: tuple[str, ...] = ()
     called_by: Mapping[EntitySlug, str] = {}
@@ -344,7 +344,9 @@ def helpful_first(items: Sequence[RecalledItem], question: str) -> list[Recalled
         return item.memory.kind if isinstance(item, RecalledMemory) else None
 
     helpful = [
-        item for item in items if is_worth_telling(kind(item), item.evidence.terms, item.placed.base_score, question)
+        item
+        for item in items
+        if is_relevant_to_failure(kind(item), item.evidence.terms, item.placed.base_score, question)
     ]
     return sorted(helpful, key=lambda item: kind(item) not in HELPFUL)
 

@@ -20,7 +20,7 @@ from memoryd.domain.memories.recall_filters import RecallFilters, span_of
 from memoryd.domain.memories.recall_order import INSIDE_SHARE, newer_of
 from memoryd.domain.memories.times.spans import DaySpan
 from memoryd.domain.memories.unasked.descriptions import Descriptions
-from memoryd.domain.memories.versions import Disagreement, KnownVersions, doubted_by, leading_over
+from memoryd.domain.memories.versions import Disagreement, KnownVersions, disagreeing_memories, leading_over
 from memoryd.domain.ranking.filters import Filters, date_in_name
 from memoryd.memory.book import Hidden, HiddenChunks
 from memoryd.memory.recall.query import RecallQuery
@@ -305,7 +305,7 @@ async def _versions_for(
 def _versions(facts: MemoryFacts, filters: RecallFilters | None, until: date) -> Versions:
     known = facts.versions if filters is None else facts.versions_for(filters, until)
     newer, doubts = newer_of(known.older), known.disagreements
-    return Versions(known.older, newer, {**leading_over(doubts), **newer}, doubted_by(doubts), doubts)
+    return Versions(known.older, newer, {**leading_over(doubts), **newer}, disagreeing_memories(doubts), doubts)
 
 
 def _key_of(documents: Filters) -> Hashable:

@@ -18,7 +18,7 @@ from memoryd.domain.memories.reflect.opinions import LineEvidence
 from memoryd.domain.memories.tiers import Tier
 from memoryd.domain.ranking.calibration import Verdict
 from memoryd.domain.ranking.filters import Filters
-from memoryd.domain.ranking.fusion import reciprocal, relative
+from memoryd.domain.ranking.fusion import score_reciprocal, score_relative
 from memoryd.domain.text.sanitizing import Flag
 from memoryd.domain.text.words import query_terms
 from memoryd.memory.book import OpinionWithEvidence
@@ -42,7 +42,7 @@ def recall_recipe(settings: SearchSettings, fusion: RecallFusion, limit: int, ex
     return Recipe(
         words=max(least, LEXICAL_DEPTH * limit),
         vectors=max(least, VECTOR_DEPTH * limit),
-        base_scores=reciprocal if is_by_rank else lambda evidence: relative(evidence, weights),
+        base_scores=score_reciprocal if is_by_rank else lambda evidence: score_relative(evidence, weights),
         beside=tuple(query_terms(" ".join(expansions))) if expansions else (),
     )
 

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from memoryd.domain.memories.book import Book, CitedState, MemorySource
 from memoryd.domain.memories.entities import EntitySlug
-from memoryd.domain.memories.recall_filters import QueryIntent, asking_of, asks_for_all, is_known_to
+from memoryd.domain.memories.recall_filters import QueryIntent, asks_for_all, is_visible_entity, query_intent
 from memoryd.domain.memories.sections import line_in
 from memoryd.domain.memories.times.parsing import query_days
 from memoryd.domain.memories.times.spans import DaySpan
@@ -58,7 +58,7 @@ from memoryd.memory.usage import UsageCache
 from memoryd.search.arms import RECALL
 from memoryd.search.builtin import BuiltinSearch, Candidates
 from memoryd.search.file_check import CheckedRows, FileCheck
-from memoryd.search.hits import Hit, folded, rested
+from memoryd.search.hits import Hit, apply_standing, fold_copies
 from memoryd.search.protocol import (
     BUILTIN,
     LEXICAL,
@@ -67,13 +67,13 @@ from memoryd.search.protocol import (
     ArmState,
     DiskFollower,
     Exclusions,
-    Found,
     SearchBackend,
-    nothing_found,
+    SearchResult,
+    empty_result,
     seconds_left,
     with_pending,
 )
-from memoryd.search.ranking import Ranked, Recipe, SearchSettings, ranked
+from memoryd.search.ranking import Ranked, Recipe, SearchSettings, rank_candidates
 from memoryd.store.index.database import Database
 from memoryd.store.index.passages import ChunkRow
 from memoryd.store.index.words import CandidateFilter
@@ -291,7 +291,7 @@ class Recaller(Struct, frozen=True, kw_only=True):
         eligible: Eligible,
         asking: QueryIntent,
         candidates: Candidates,
-        others: Found | None,
+        others: SearchResult | None,
         reading: ReadMessage | None,
     ) -> RecallDraft:
         now, book, ranking = query.now.timestamp(), eligible.book, candidates.ranking
@@ -318,7 +318,7 @@ class Recaller(Struct, frozen=True, kw_only=True):
         return RecallDraft(
             book=book,
             asking=asking,
-            arms_found=Found(
+            arms_found=SearchResult(
                 hits=(),
                 misses=(),
                 arms=arms,
@@ -348,11 +348,11 @@ class Recaller(Struct, frozen=True, kw_only=True):
         withdrawn, exclusions = self.index.withdrawn, query.exclusions
         today = query.now.date()
         hits = [
-            rested(ranking.hit(row), today)
+            apply_standing(ranking.hit(row), today)
             for row in matches
             if row.path not in withdrawn and not exclusions.holds(row)
         ]
-        return folded(hits, query.now.tzinfo or query.filters.zone)
+        return fold_copies(hits, query.now.tzinfo or query.filters.zone)
 
     async def _candidates(
         self, query: RecallQuery, recipe: Recipe, admitted: CandidateFilter, end: float
@@ -365,20 +365,22 @@ class Recaller(Struct, frozen=True, kw_only=True):
             arm = _TIMED_OUT
         except StoreError as exc:
             arm = Arm(ArmState.FAILED, str(exc))
-        nothing = ranked(Evidence(LexicalMatches(), VectorMatches()), {}, None, min_score=0.0)
+        nothing = rank_candidates(Evidence(LexicalMatches(), VectorMatches()), {}, None, min_score=0.0)
         return Candidates(dict.fromkeys((LEXICAL, VECTOR), arm), nothing, is_full=False)
 
-    async def _other_passages(self, query: RecallQuery, end: float) -> Found | None:
+    async def _other_passages(self, query: RecallQuery, end: float) -> SearchResult | None:
         if self.passages is None:
             return None
         try:
             return await self.passages.search(query.until(end))
         except SidecarError as exc:
-            return nothing_found(query.question.terms, Arm(ArmState.FAILED, str(exc)))
+            return empty_result(query.question.terms, Arm(ArmState.FAILED, str(exc)))
 
 
 def _nothing(query: RecallQuery, arm: Arm) -> RecallDraft:
-    return RecallDraft(arms_found=Found((), (), dict.fromkeys((LEXICAL, VECTOR, BOOK), arm), query.question.terms))
+    return RecallDraft(
+        arms_found=SearchResult((), (), dict.fromkeys((LEXICAL, VECTOR, BOOK), arm), query.question.terms)
+    )
 
 
 def _find_entities(text: str, book: Book, query: RecallQuery) -> list[EntitySlug]:
@@ -389,7 +391,9 @@ def _find_entities(text: str, book: Book, query: RecallQuery) -> list[EntitySlug
     named = dict.fromkeys([*book.entities_in(text), *(book.aliases.get(slug, slug) for slug in filtered)])
     # a name that is only in lines that the asker may not see is an ordinary word
     return [
-        slug for slug in named if slug in book.pages or is_known_to(book, book.slugs_of([slug]), filters.visibility)
+        slug
+        for slug in named
+        if slug in book.pages or is_visible_entity(book, book.slugs_of([slug]), filters.visibility)
     ]
 
 
@@ -404,4 +408,4 @@ def _intent_of(query: RecallQuery, book: Book) -> QueryIntent:
     if days is None and asks_for_all(text):
         # any day matches
         return QueryIntent(span=DaySpan(date.min, today), is_of_days=True, is_bare=True)
-    return asking_of(text, entities=entities, names=names, days=days)
+    return query_intent(text, entities=entities, names=names, days=days)

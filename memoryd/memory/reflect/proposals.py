@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.memories.book import Book, newest_first
-from memoryd.domain.memories.changes.diffs import applied, carried, is_applied
+from memoryd.domain.memories.changes.diffs import apply_diff, is_applied, rebase_diff
 from memoryd.domain.memories.changes.tombstones import Tombstones
 from memoryd.domain.memories.entities import EntitySlug, slug_of
 from memoryd.domain.memories.generated import GeneratedPage, has_no_marker
@@ -35,13 +35,13 @@ from memoryd.domain.memories.reflect.proposals import (
     contradiction_change,
     has_retain,
     inferred_lines,
+    is_still_supported,
     markers_change,
     observation_change,
     recurrences,
     recurring_names,
     retain_change,
     source_of,
-    still_rests,
 )
 from memoryd.domain.memories.sections import is_daily_log
 from memoryd.domain.ranking.filters import date_in_name
@@ -98,7 +98,7 @@ class ProposalQueue(Struct, frozen=True):
         if not (pending := await self.rows.all(ProposalState.OPEN)):
             return
         shared = shared or await self.load_shared()
-        outdated = [proposal.id for proposal in pending if not still_rests(proposal.change, shared)]
+        outdated = [proposal.id for proposal in pending if not is_still_supported(proposal.change, shared)]
         await self.rows.withdraw(outdated, WITHDRAWN, self._now())
 
     async def get(self, name: str) -> Proposal:
@@ -179,7 +179,7 @@ class ProposalQueue(Struct, frozen=True):
         """Update other proposals of the same file to its new text, so that they still apply."""
         for other in await self.rows.all(ProposalState.OPEN):
             if other.change.path == accepted.change.path:
-                diff = carried(before, after, other.change.diff)
+                diff = rebase_diff(before, after, other.change.diff)
                 if diff and diff != other.change.diff:
                     await self.rows.refresh(other.id, diff)
 
@@ -209,7 +209,7 @@ def _apply(text: str | None, diff: str) -> str | None:
     """Return a text with a diff applied, None if it is applied already; raises _OutdatedError."""
     if text is not None and is_applied(text, diff):
         return None
-    made = applied(text or "", diff)
+    made = apply_diff(text or "", diff)
     if made is None:
         raise _OutdatedError
     return made

@@ -49,7 +49,7 @@ from memoryd.domain.memories.reflect.pages import (
     source_paths,
     why_refused,
 )
-from memoryd.domain.memories.reflect.proposals import ProposedChange, to_propose
+from memoryd.domain.memories.reflect.proposals import ProposedChange, select_proposals
 from memoryd.errors import InvalidRequest, MemorydError, RequestError, TextModelUnavailable
 from memoryd.memory.book import OpinionStore
 from memoryd.memory.forgetting.tombstones import TombstoneStore
@@ -385,7 +385,7 @@ class Reflecting(Struct, kw_only=True, eq=False):
         changes, left_out = await asyncio.to_thread(proposal_plan, ground, core, notes, states, forgotten)
         if not options.is_dry:
             await self.queue.refresh(ground.shared)
-        chosen = await asyncio.to_thread(to_propose, changes, await self.queue.rows.states())
+        chosen = await asyncio.to_thread(select_proposals, changes, await self.queue.rows.states())
         if not options.is_dry:
             await self.queue.rows.put(chosen, run, self._now())
         return chosen, left_out

@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from memoryd.domain.documents import FileStat, RelativePath, SkippedFile, transcript_path
 from memoryd.domain.sessions.conversation_parts import ConversationLine
-from memoryd.domain.sessions.transcripts.reading import CountedLine, ReadOn, TranscriptState, read_tail, written_tail
+from memoryd.domain.sessions.transcripts.reading import CountedLine, TailRead, TranscriptState, read_tail, written_tail
 from memoryd.domain.sessions.transcripts.records import Growth, LeftOut, ReadingRule, is_due, rests_in, tells_compaction
 from memoryd.domain.sessions.turns import time_of_file
 from memoryd.domain.skips import SkipReason
@@ -32,7 +32,7 @@ from memoryd.sessions.transcripts.folders import (
     identity_of,
     state_of,
 )
-from memoryd.sessions.transcripts.reading import read_on
+from memoryd.sessions.transcripts.reading import read_next
 from memoryd.sessions.withheld import WithheldConversations
 
 STEP_BYTES = 512 << 10
@@ -125,7 +125,7 @@ class TranscriptConversations:
         if place is None:
             return None
         before = read_tail(tail)
-        step = read_on(place.path, before, format=place.format, max_bytes=STEP_BYTES)
+        step = read_next(place.path, before, format=place.format, max_bytes=STEP_BYTES)
         if step.state is TranscriptState.MISSING:
             return None
         if step.state is TranscriptState.UNREADABLE:
@@ -173,7 +173,7 @@ def _over_limit(places: Mapping[RelativePath, TranscriptFile], max_bytes: int) -
     return {path for path, size in zip(newest, sums, strict=True) if size > max_bytes}
 
 
-def _spoken_lines(step: ReadOn, *, is_first: bool) -> Iterator[ConversationLine]:
+def _spoken_lines(step: TailRead, *, is_first: bool) -> Iterator[ConversationLine]:
     """Yield the spoken lines. If the first line of the transcript has no time, it gets the time of the file."""
     known = 0 if not is_first else int(time_of_file(step.tail.stat.mtime_ns).timestamp() * 1e9)
     for line in step.lines:

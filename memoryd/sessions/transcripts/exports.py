@@ -27,11 +27,11 @@ from memoryd.domain.sessions.conversation_parts import (
     heading,
     is_export,
 )
-from memoryd.domain.sessions.transcripts.reading import READ_STATES, ReadOn, TranscriptState, read_tail, written_tail
+from memoryd.domain.sessions.transcripts.reading import READ_STATES, TailRead, TranscriptState, read_tail, written_tail
 from memoryd.files.reading import TornReadError, file_stat
 from memoryd.files.writing import FileChangedError, make_private_folder, remove_drafts, streamed_file, write_private
 from memoryd.sessions.transcripts.folders import AgentTranscripts, TranscriptFile
-from memoryd.sessions.transcripts.reading import read_on
+from memoryd.sessions.transcripts.reading import read_next
 
 log = structlog.get_logger(__name__)
 
@@ -169,7 +169,7 @@ def _export_step(
     if known is None or not (known.is_intact(stat) or (stat is None and not known.lines)):
         # a changed export cannot be continued
         known = Exported(transcript.name)
-    first = read_on(transcript.path, read_tail(known.tail), format=transcript.format, max_bytes=STEP_BYTES)
+    first = read_next(transcript.path, read_tail(known.tail), format=transcript.format, max_bytes=STEP_BYTES)
     problem = f"{transcript.name}: {first.problem}" if first.problem else ""
     if first.state is TranscriptState.UNREADABLE:
         return ExportStep(known, problem=problem)
@@ -195,7 +195,7 @@ def _export_step(
 class _Reading:
     """Reads a transcript while its export is written, and tracks the progress."""
 
-    def __init__(self, transcript: TranscriptFile, known: Exported, first: ReadOn, max_bytes: int) -> None:
+    def __init__(self, transcript: TranscriptFile, known: Exported, first: TailRead, max_bytes: int) -> None:
         self.exported = known
         self._transcript = transcript
         self._step = first
@@ -227,7 +227,7 @@ class _Reading:
         """Read the next step. Return False if there is none, or `max_bytes` are read."""
         if not self._step.is_more or self.read_bytes >= self._max_bytes:
             return False
-        self._step = read_on(
+        self._step = read_next(
             self._transcript.path, self._step.tail, format=self._transcript.format, max_bytes=STEP_BYTES
         )
         if self._step.state not in (TranscriptState.GROWN, TranscriptState.UNCHANGED):

@@ -30,9 +30,9 @@ from memoryd.domain.sessions.transcripts.reading import (
     FORMAT_LINES,
     START,
     CountedLine,
-    ReadOn,
     SpokenLine,
     Tail,
+    TailRead,
     TranscriptState,
     recognise_format,
     record_of,
@@ -103,7 +103,7 @@ def begins_alike(first_path: Path, second_path: Path) -> bool:
         return _has_id(head) and head == os.pread(second, size, 0)
 
 
-def is_one(first_path: Path, second_path: Path) -> bool:
+def is_same_conversation(first_path: Path, second_path: Path) -> bool:
     """Return whether two transcripts are equal, or one continues the other. Blocks; raises OSError."""
     if not begins_alike(first_path, second_path):
         return False
@@ -178,7 +178,7 @@ def edge_hash(descriptor: int, offset: int) -> bytes:
     return sha256(b"%d:%s%s" % (len(first), first, last)).digest()
 
 
-def lines_now(path: Path, first: int, last: int, *, format: TranscriptFormat | None = None) -> dict[int, str]:
+def read_lines(path: Path, first: int, last: int, *, format: TranscriptFormat | None = None) -> dict[int, str]:
     """Return the indexed texts of the lines from `first` to `last` by number; lines without a message are left out.
 
     Reads all lines before them, too. Blocks, so run it in a thread; raises OSError.
@@ -203,14 +203,14 @@ def _recognise(descriptor: int, size: int, max_line_bytes: int) -> TranscriptFor
     return recognise_format(record_of(line.data) for line in islice(lines, FORMAT_LINES) if line.data is not None)
 
 
-def read_on(
+def read_next(
     path: Path,
     tail: Tail = START,
     *,
     format: TranscriptFormat | None = None,
     max_bytes: int = MAX_BYTES,
     max_line_bytes: int = MAX_LINE_BYTES,
-) -> ReadOn:
+) -> TailRead:
     """Return the next lines of a transcript after a tail, and the new tail.
 
     `format` is the configured one, None to recognise it. A step ends with the line that reaches `max_bytes`; a line
@@ -223,13 +223,13 @@ def read_on(
                 return _Reading(descriptor, format, max_bytes, max_line_bytes).on(tail)
     except FileNotFoundError:
         if path.parent.is_dir():
-            return ReadOn(TranscriptState.MISSING, START)
-        return ReadOn(TranscriptState.UNREADABLE, tail, problem=SkipReason.NO_FOLDER)
+            return TailRead(TranscriptState.MISSING, START)
+        return TailRead(TranscriptState.UNREADABLE, tail, problem=SkipReason.NO_FOLDER)
     except NotReadableError as exc:
-        return ReadOn(TranscriptState.UNREADABLE, tail, problem=str(exc))
+        return TailRead(TranscriptState.UNREADABLE, tail, problem=str(exc))
     except OSError as exc:
-        return ReadOn(TranscriptState.UNREADABLE, tail, problem=exc.strerror or str(exc))
-    return ReadOn(TranscriptState.UNREADABLE, tail, problem=SkipReason.KEEPS_CHANGING, is_more=True)
+        return TailRead(TranscriptState.UNREADABLE, tail, problem=exc.strerror or str(exc))
+    return TailRead(TranscriptState.UNREADABLE, tail, problem=SkipReason.KEEPS_CHANGING, is_more=True)
 
 
 @contextlib.contextmanager
@@ -254,7 +254,7 @@ class _Reading(Struct):
     is_generated: bool = False
     now: datetime = field(default_factory=lambda: datetime.now(UTC))
 
-    def on(self, tail: Tail) -> ReadOn:
+    def on(self, tail: Tail) -> TailRead:
         info = os.fstat(self.descriptor)
         if not stat_module.S_ISREG(info.st_mode):
             raise NotReadableError(SkipReason.NOT_REGULAR)
@@ -275,18 +275,18 @@ class _Reading(Struct):
         if is_same and end.lines == tail.lines:
             state = TranscriptState.UNCHANGED
         is_more = end.offset - start.offset >= self.max_bytes and end.offset < before.size
-        return ReadOn(state, new, tuple(self.lines), self.counts, is_more)
+        return TailRead(state, new, tuple(self.lines), self.counts, is_more)
 
-    def _refuse(self, start: Tail, stat: FileStat, state: TranscriptState) -> ReadOn:
+    def _refuse(self, start: Tail, stat: FileStat, state: TranscriptState) -> TailRead:
         """Return a step without lines: the format is unknown or another one, or there is no complete line yet."""
         if start.format is not None:
-            return ReadOn(
+            return TailRead(
                 TranscriptState.OTHER_FORMAT, Tail(stat), problem=SkipReason.OTHER_FORMAT.format(start.format)
             )
         if next(self._raw(START, stat.size), None) is not None:
-            return ReadOn(TranscriptState.UNKNOWN, Tail(stat), problem=SkipReason.UNKNOWN_FORMAT)
+            return TailRead(TranscriptState.UNKNOWN, Tail(stat), problem=SkipReason.UNKNOWN_FORMAT)
         self._bound(stat.size)
-        return ReadOn(TranscriptState.UNCHANGED if state is TranscriptState.GROWN else state, Tail(stat))
+        return TailRead(TranscriptState.UNCHANGED if state is TranscriptState.GROWN else state, Tail(stat))
 
     def _bound(self, unended: int) -> None:
         if unended > MAX_SCAN_BYTES:

@@ -14,9 +14,9 @@ from memoryd.domain.memories.book import EntityPage
 from memoryd.domain.memories.entries import MEDIA_CHUNKER, ChunkEntry
 from memoryd.domain.memories.kinds import MemoryId
 from memoryd.domain.ranking.filters import Filters
-from memoryd.domain.syncplan import Known
+from memoryd.domain.syncplan import IndexedFile
+from memoryd.domain.text.note_status import without_status
 from memoryd.domain.text.sanitizing import path_flags
-from memoryd.domain.text.standing import without_standing
 from memoryd.store.connection import hex_array, in_snapshot, json_array
 from memoryd.store.database_file import Table, file_stat_of, reads, stored_stat, writes
 from memoryd.store.index.passages import ChunkRow, Counts, FreshChunks, PassageRow
@@ -30,7 +30,7 @@ class FileRow(Struct, frozen=True):
 
     path: RelativePath
     source: Source
-    known: Known
+    known: IndexedFile
     lines: int
     chunker: str
     flags: str = ""
@@ -69,7 +69,7 @@ class Rename(Struct, frozen=True):
 
     old: RelativePath
     new: RelativePath
-    known: Known
+    known: IndexedFile
 
 
 _UPSERT_FILE = """
@@ -131,10 +131,10 @@ SELECT (SELECT count(*) FROM files), (SELECT count(*) FROM chunks), (SELECT coun
 """
 
 
-def known_files(db: apsw.Connection, chunker: str) -> dict[RelativePath, Known]:
+def known_files(db: apsw.Connection, chunker: str) -> dict[RelativePath, IndexedFile]:
     """Return every indexed file with its state; files cut by another chunker are stale."""
     rows = db.execute(_SELECT_KNOWN, (chunker, MEDIA_CHUNKER))
-    return {row[0]: Known(file_stat_of(*row[1:6]), row[6], row[7], bool(row[8])) for row in rows}
+    return {row[0]: IndexedFile(file_stat_of(*row[1:6]), row[6], row[7], bool(row[8])) for row in rows}
 
 
 def put_files(db: apsw.Connection, files: Sequence[FileContent]) -> list[Indexed]:
@@ -209,7 +209,7 @@ def rename_file(db: apsw.Connection, rename: Rename) -> None:
     insert_words(db, chunks)
 
 
-def _touch(db: apsw.Connection, path: RelativePath, known: Known) -> None:
+def _touch(db: apsw.Connection, path: RelativePath, known: IndexedFile) -> None:
     db.execute(_UPDATE_STAT, (*stored_stat(known.stat), known.read_at_ns, path))
 
 
@@ -245,7 +245,7 @@ def _delete_chunks(db: apsw.Connection, chunk_ids: Sequence[int]) -> None:
 
 def _chunk_row(row: Sequence[Any]) -> ChunkRow:
     number, path, source, start, end, heading, text, *stat, read_at_ns, sha256, chunker, flags = row
-    known = Known(file_stat_of(*stat), read_at_ns, sha256)
+    known = IndexedFile(file_stat_of(*stat), read_at_ns, sha256)
     mtime_ns = known.stat.mtime_ns
     return ChunkRow(
         number, conversation_path(path), Source(source), start, end, heading, text, mtime_ns, known, chunker, flags
@@ -276,7 +276,7 @@ class Documents(IndexTable):
     """
 
     @reads
-    def known(self, db: apsw.Connection, chunker: str) -> dict[RelativePath, Known]:
+    def known(self, db: apsw.Connection, chunker: str) -> dict[RelativePath, IndexedFile]:
         """Return every indexed file with its state; files cut by another chunker are stale."""
         return known_files(db, chunker)
 
@@ -290,7 +290,7 @@ class Documents(IndexTable):
         """Return path and flags of the first files that were read with changes, or are conflict copies."""
         rows = db.execute(_SELECT_FLAGGED, (CONFLICT_MARK,))
         named = (
-            (path, ", ".join(dict.fromkeys(filter(None, (without_standing(flags), *path_flags(path))))))
+            (path, ", ".join(dict.fromkeys(filter(None, (without_status(flags), *path_flags(path))))))
             for path, flags in rows
         )
         return list(islice((file for file in named if file[1]), limit))
@@ -316,7 +316,7 @@ class Documents(IndexTable):
         return await self._database.write(lambda db: put_files(db, files), is_interruptible=True)
 
     @writes
-    def touch(self, db: apsw.Connection, path: RelativePath, known: Known) -> None:
+    def touch(self, db: apsw.Connection, path: RelativePath, known: IndexedFile) -> None:
         """Record the new stat of a file whose content is unchanged."""
         _touch(db, path, known)
 

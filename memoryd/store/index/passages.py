@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from memoryd.domain.documents import RelativePath, Source
 from memoryd.domain.memories.entries import ChunkEntry
-from memoryd.domain.syncplan import Known
+from memoryd.domain.syncplan import IndexedFile
 from memoryd.domain.text.languages import language_of
 from memoryd.store.connection import insert_rows
 from memoryd.store.index.stems import ChunkText, insert_words
@@ -27,7 +27,7 @@ class ChunkRow(Struct, frozen=True):
     text: str
     mtime_ns: int = 0
     """When its document was modified."""
-    known: Known | None = None
+    known: IndexedFile | None = None
     """The state of its document when the chunk was read; None if it is not stored."""
     chunker: str | None = None
     """The rules by which its document was cut, and found to be public; None: the current ones."""

@@ -22,7 +22,7 @@ from memoryd.domain.memories.kinds import Kind
 from memoryd.domain.memories.line import RetainedLine, parse_line
 from memoryd.domain.memories.sections import as_shared
 from memoryd.domain.text.languages import language_of
-from memoryd.domain.vector import packed
+from memoryd.domain.vector import pack_vector
 from memoryd.errors import DamagedDatabase
 from memoryd.store.connection import broken_parts, in_snapshot
 from memoryd.store.index.stems import rewrite_words
@@ -206,7 +206,7 @@ def _rewrite_vectors(connection: apsw.Connection, columns: dict[str, str]) -> No
     assert table is not None
 
     def pack(*values: Any) -> Any:
-        return packed(np.frombuffer(values[0], np.float32))
+        return pack_vector(np.frombuffer(values[0], np.float32))
 
     def language(*values: Any) -> Any:
         return language_of(values[0])

@@ -17,7 +17,7 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from memoryd.domain.documents import RelativePath, conversation_path, home_path
+from memoryd.domain.documents import RelativePath, conversation_path, owner_path
 from memoryd.domain.expressions import TextMatch, expression
 from memoryd.domain.text.languages import language_of
 from memoryd.domain.text.words import (
@@ -27,8 +27,8 @@ from memoryd.domain.text.words import (
     compound_beginnings,
     identifier_parts,
     indexed_words,
-    marked,
-    stems_asked,
+    mark_unstemmed,
+    query_stems,
     stems_of,
 )
 from memoryd.store.connection import insert_rows, json_array
@@ -56,7 +56,7 @@ def insert_words(db: apsw.Connection, chunks: Iterable[ChunkText]) -> None:
         number, heading, text, path = chunk
         parts = identifier_parts(f"{heading} {text}")
         # the number of a part is no searchable word, nor is the person who shares a file
-        path_words = home_path(conversation_path(path))
+        path_words = owner_path(conversation_path(path))
         body, above, name = map(indexed_words, (text, heading, path_words))
         language, stems = language_of(f"{text}\n{heading}"), ""
         if language in STEMMERS:
@@ -79,7 +79,7 @@ def with_stems(phrases: str, languages: Sequence[str] = ()) -> str:
     """
 
     if not languages:
-        return marked(phrases)
+        return mark_unstemmed(phrases)
 
     def alternatives(match: TextMatch) -> str:
         forms = each_with_stems(match[0], languages)
@@ -96,8 +96,8 @@ def each_with_stems(phrase: str, languages: Sequence[str] = ()) -> list[str]:
     """
     before, words, after = phrase.split('"')
     if " " in words or after:
-        return [f'{before}"{marked(words)}"{after}']
-    forms = [f'{before}"{marked(each)}"' for each in (words, *stems_asked(words, languages))]
+        return [f'{before}"{mark_unstemmed(words)}"{after}']
+    forms = [f'{before}"{mark_unstemmed(each)}"' for each in (words, *query_stems(words, languages))]
     if COMPOUNDING not in languages or not words.isalpha():
         return forms
     begins = [f'{before}"{words}"*'] if len(words) >= LEAST_PREFIX else []

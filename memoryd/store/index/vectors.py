@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from memoryd.domain.media import modality_of, token_estimate
 from memoryd.domain.text.tokens import estimate
-from memoryd.domain.vector import Matrix, Vector, packed, unpacked
+from memoryd.domain.vector import Matrix, Vector, pack_vector, unpack_vector
 from memoryd.replies.models import OutstandingReply
 from memoryd.store.connection import hex_array, in_snapshot, json_array
 from memoryd.store.database_file import DatabaseFile, Table, reads, writes
@@ -133,7 +133,7 @@ def _take_changes(db: apsw.Connection) -> PassageChanges:
 
 def put_vectors(db: apsw.Connection, space: int, vectors: Sequence[EmbeddedText], now: float) -> None:
     """Store vectors by the hash of their text."""
-    db.executemany(_PUT_VECTOR, [(space, key, packed(vector), language, now) for key, vector, language in vectors])
+    db.executemany(_PUT_VECTOR, [(space, key, pack_vector(vector), language, now) for key, vector, language in vectors])
 
 
 def vectors_of_ids(db: apsw.Connection, space: int, ids: NDArray[np.int64], dimensions: int) -> VectorBatch:
@@ -144,7 +144,7 @@ def vectors_of_ids(db: apsw.Connection, space: int, ids: NDArray[np.int64], dime
 def _batch(rows: Sequence[tuple[Any, ...]], dimensions: int) -> VectorBatch:
     ids = np.fromiter((row[0] for row in rows), np.int64, len(rows))
     hashes = np.frombuffer(b"".join(row[1] for row in rows), HASH)
-    return VectorBatch(ids, hashes, unpacked([row[2] for row in rows], dimensions), [row[3] for row in rows])
+    return VectorBatch(ids, hashes, unpack_vector([row[2] for row in rows], dimensions), [row[3] for row in rows])
 
 
 NO_SPACE = 0
@@ -372,7 +372,7 @@ class Vectors(IndexTable):
     def of(self, db: apsw.Connection, fingerprint: str, hashes: Sequence[bytes]) -> dict[bytes, Vector]:
         """Return the stored vectors of these text hashes."""
         rows = db.execute(_SELECT_BY_HASH, (fingerprint, hex_array(hashes)))
-        return {key: unpacked([vector], dimensions)[0] for key, vector, dimensions in rows}
+        return {key: unpack_vector([vector], dimensions)[0] for key, vector, dimensions in rows}
 
     async def load(
         self, space: int, last_id: int, dimensions: int, limit: int, take: Callable[[VectorBatch], Returned]

@@ -18,9 +18,9 @@ from msgspec.structs import replace
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.ranking.calibration import TermStatistics, idf, terms_by_holder
 from memoryd.domain.ranking.fusion import LexicalMatches
-from memoryd.domain.ranking.questions import ENOUGH_HOLDERS, SHARE, Question, least_apart
+from memoryd.domain.ranking.questions import ENOUGH_HOLDERS, NEIGHBOUR_SHARE, Question, min_holders
 from memoryd.domain.text.dates import WrittenDate
-from memoryd.domain.text.words import Phrase, is_code, is_number, is_single
+from memoryd.domain.text.words import Phrase, is_code, is_number, is_single_character
 from memoryd.store.connection import json_array
 from memoryd.store.database_file import Table, reads, writes
 from memoryd.store.index.schema import check_words, drop_deleted_words
@@ -45,7 +45,7 @@ Parts weigh little, because the body has the identifier.
 """
 
 
-def one_of(term: str, dates: Sequence[WrittenDate] = ()) -> str:
+def term_expression(term: str, dates: Sequence[WrittenDate] = ()) -> str:
     """Return the expression for a term. A code also matches words that begin with it; an exact match scores higher.
 
     A chunk with one of the dates counts as containing the words that the query used for it.
@@ -108,12 +108,12 @@ def _term_forms(term: str) -> list[str]:
 
 def _exact_word(term: str) -> str:
     """Return the expression for the exact term; a single CJK character is the first of an indexed pair."""
-    return f'"{term}"*' if is_single(term) else f'"{term}"'
+    return f'"{term}"*' if is_single_character(term) else f'"{term}"'
 
 
 def _phrase(words: Phrase) -> str:
     """Return the expression for adjacent words; if the last is a single CJK character, it may begin a pair."""
-    return f'"{" ".join(words)}"{"*" if words and is_single(words[-1]) else ""}'
+    return f'"{" ".join(words)}"{"*" if words and is_single_character(words[-1]) else ""}'
 
 
 _SCORES = f"""
@@ -130,7 +130,7 @@ def _with_neighbours(
     if not significant:
         return dict(scores)
     extra = dict(db.execute(_SCORES, (with_stems(any_phrase(significant)), json_array(scores))))
-    return {chunk: score + SHARE * extra.get(chunk, 0.0) for chunk, score in scores.items()}
+    return {chunk: score + NEIGHBOUR_SHARE * extra.get(chunk, 0.0) for chunk, score in scores.items()}
 
 
 def _significant(db: apsw.Connection, neighbours: Sequence[Phrase], holders: Holders) -> list[Phrase]:
@@ -139,7 +139,7 @@ def _significant(db: apsw.Connection, neighbours: Sequence[Phrase], holders: Hol
     pairs = {pair: least for pair in neighbours if (least := min(apart[word] for word in pair))}
     holding_both = holders.of(db, [with_stems(_phrase(pair)) for pair in pairs])
     together = zip(pairs.items(), map(len, holding_both), strict=True)
-    return [pair for (pair, least), count in together if count and least >= least_apart(count)]
+    return [pair for (pair, least), count in together if count and least >= min_holders(count)]
 
 
 # The first value has a digit for each chunk id: 0 for a chunk that is not weighed, else its level from 1. A list of ids
@@ -309,7 +309,7 @@ def _complete(question: Question, chunks_of: Callable[[str], Chunks]) -> list[Ch
     """Return the chunks with all terms exactly, and the chunks with all terms at least as prefixes.
 
     One list if both are equal, none for a single term that needs no distinction. `held` returns the chunks of an
-    expression. Dates are matched as `one_of` says.
+    expression. Dates are matched as `term_expression` says.
     """
     terms = question.complete
     has_codes = any(map(is_code, terms))
@@ -324,7 +324,7 @@ def _complete(question: Question, chunks_of: Callable[[str], Chunks]) -> list[Ch
             chunks_of_each.append(union([chunks_of(_date_anywhere(day)), *([intersection(words)] if words else [])]))
         return intersection(chunks_of_each)
 
-    return [with_all(each) for each in ((_exact_word, one_of) if has_codes else (_exact_word,))]
+    return [with_all(each) for each in ((_exact_word, term_expression) if has_codes else (_exact_word,))]
 
 
 def holding(
@@ -365,7 +365,7 @@ def term_statistics(
     `commonness` is the probability that an ordinary chunk of the language contains a term. `uncounted` chunks are
     ignored.
 
-    Dates are matched as `one_of` says, also in paths: the note of a day answers a query about that day.
+    Dates are matched as `term_expression` says, also in paths: the note of a day answers a query about that day.
     """
     holders = Holders() if holders is None else holders
     total = holders.total(db)
@@ -377,7 +377,7 @@ def term_statistics(
     counts: dict[str, int] = {}
     present: dict[str, Sequence[int]] = {}
     for term in question.terms:
-        chunks = holders.of_any(db, one_of(term, question.dates), languages)
+        chunks = holders.of_any(db, term_expression(term, question.dates), languages)
         counts[term] = len(chunks) - (int(np.count_nonzero(is_among(hidden, chunks))) if uncounted else 0)
         present[term] = candidate_ids[is_among(candidate_ids, chunks)].tolist()
     return TermStatistics(idf(total, counts, commonness), terms_by_holder(present))
@@ -404,7 +404,7 @@ class Words(Table):
         """Return the number of chunks with each term, up to the number that matters."""
         clause = f"AND {_NOT_HIDDEN}" if uncounted else ""
         languages = Holders().languages(db, language)
-        values = (ENOUGH_HOLDERS, json_array([with_stems(one_of(term), languages) for term in terms]))
+        values = (ENOUGH_HOLDERS, json_array([with_stems(term_expression(term), languages) for term in terms]))
         hidden = (json_array(uncounted),) if uncounted else ()
         return [row[0] for row in db.execute(_RARITY.format(clause=clause), (*values, *hidden))]
 

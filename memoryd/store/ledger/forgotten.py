@@ -18,7 +18,7 @@ from memoryd.store.database_file import reads, writes
 from memoryd.store.ledger.changes import ChangeLog
 from memoryd.store.ledger.ledger import Ledger, WorkspaceRows, erases
 from memoryd.store.ledger.reflect import forget_steps
-from memoryd.store.ledger.turns import DROP_TOLD, ToldRows
+from memoryd.store.ledger.turns import DROP_TOLD, ShownRows
 
 _OF_MEMORIES = (
     ("first_seen", "memory"),
@@ -49,7 +49,7 @@ class ForgottenRows(WorkspaceRows):
     def __init__(self, ledger: Ledger, workspace: str | Path, others: Sequence["ForgottenRows"] = ()) -> None:
         super().__init__(ledger, workspace)
         self._changes = ChangeLog(ledger, workspace)
-        self._shown = ToldRows(ledger, workspace)
+        self._shown = ShownRows(ledger, workspace)
         self._others = others
 
     async def purge(self, memories: Set[MemoryId], forgotten: Forgotten) -> PurgedRows:

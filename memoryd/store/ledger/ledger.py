@@ -19,7 +19,7 @@ import structlog
 
 from memoryd.domain.clock import Pulse
 from memoryd.domain.memories.kinds import CHANGE_BYTES_MAX, CHANGES_MAX, PROPOSALS_MAX, RUNS_MAX
-from memoryd.errors import DamagedDatabase, StoreError, StoreUnavailable, read_only
+from memoryd.errors import DamagedDatabase, StoreError, StoreUnavailable, read_only_error
 from memoryd.replies.status import HistoryReply, LedgerReply
 from memoryd.store.database_file import Injected, Table, TableTransaction, Verb, writes
 from memoryd.store.ledger.conversations import (
@@ -317,7 +317,7 @@ class Ledger:
 
     def _check_writable(self) -> None:
         if self._is_read_only:
-            raise read_only()
+            raise read_only_error()
 
     async def _use(self, run: Run[Returned], step: Transaction[Returned], *, makes_file: bool = False) -> Returned:
         """Run a step on the open file, or on an empty ledger if there is none and none is to be created."""

@@ -13,7 +13,7 @@ import apsw
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.memories.kinds import PROPOSALS_MAX, RUNS_MAX, MemoryId
 from memoryd.domain.memories.machines import TimedStep
-from memoryd.domain.memories.reflect.opinions import Step, chained
+from memoryd.domain.memories.reflect.opinions import Step, replay_by_base
 from memoryd.domain.memories.reflect.proposals import Proposal, ProposalId, ProposalKind, ProposalState, ProposedChange
 from memoryd.store.connection import json_array
 from memoryd.store.database_file import reads, struct_of, writes
@@ -98,7 +98,7 @@ def forget_steps(db: apsw.Connection, workspace: str, memories: Sequence[MemoryI
                 "SELECT id FROM opinion_steps WHERE workspace = ? AND opinion = ? ORDER BY id", (workspace, opinion)
             )
         ]
-        steps = chained(_steps(db, _OF, (workspace, json_array([opinion]))))
+        steps = replay_by_base(_steps(db, _OF, (workspace, json_array([opinion]))))
         rows = [(step.before, step.after, number) for step, number in zip(steps, numbers, strict=True)]
         db.executemany("UPDATE opinion_steps SET before = ?, after = ? WHERE id = ?", rows)
     return deleted

@@ -96,7 +96,7 @@ class ToldTurn(Struct, frozen=True, kw_only=True):
     """Stored parts, without those of a stable block that an earlier turn has."""
 
 
-class ToldRows(WorkspaceRows):
+class ShownRows(WorkspaceRows):
     """The turns of a workspace, with what was shown."""
 
     @writes

@@ -10,7 +10,7 @@ from datetime import date, timedelta
 import apsw
 
 from memoryd.domain.memories.kinds import MemoryId
-from memoryd.domain.memories.tiers import Judged, Tier, Usage
+from memoryd.domain.memories.tiers import Tier, TierBasis, Usage
 from memoryd.store.connection import json_array
 from memoryd.store.database_file import reads, writes
 from memoryd.store.ledger.changes import ChangeRow, add_change
@@ -165,7 +165,7 @@ class UsageRows(WorkspaceRows):
 
 def _usage(values: UsageValues) -> tuple[MemoryId, Usage]:
     memory, count, touched_at, tier, judged_at, importance, is_pinned, is_earned, elsewhere = values
-    judged = Judged(judged_at, importance, bool(is_pinned))
+    judged = TierBasis(judged_at, importance, bool(is_pinned))
     return MemoryId(memory), Usage(count, touched_at, Tier(tier), judged, bool(is_earned), elsewhere)
 
 

@@ -10,13 +10,13 @@ import pytest
 
 from memoryd.agents.retained.changes import AgentChanges
 from memoryd.agents.status.figures import sum_counters
-from memoryd.agents.turns.told import AgentTold
+from memoryd.agents.turns.shown import ShownMemories
 from memoryd.agents.workspace.index import PathState, WorkspacePath
 from memoryd.domain.access import Admitted
 from memoryd.domain.counters import CacheUses
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.memories.book import Book
-from memoryd.domain.memories.changes.replacing import named_pair
+from memoryd.domain.memories.changes.replacing import find_disagreement
 from memoryd.domain.text.sanitizing import KeepVersion
 from memoryd.errors import InvalidRequest, StoreError
 from memoryd.search.arms import ArmTimes
@@ -79,7 +79,7 @@ async def test_what_was_told_in_a_session_that_cannot_be_read_is_not_shown() -> 
     told: Any = SimpleNamespace(some=some)
     book: Any = SimpleNamespace(current=current)
     sessions: Any = SimpleNamespace(find=find)
-    reply = await AgentTold("main", told, book, sessions).listing(Admitted("main", is_direct=True), 10)
+    reply = await ShownMemories("main", told, book, sessions).listing(Admitted("main", is_direct=True), 10)
     assert [one["session"] for one in reply["turns"]] == ["gone"]
 
 
@@ -93,4 +93,4 @@ def test_vectors_of_conversations_are_counted() -> None:
 
 def test_name_of_no_disagreement_is_not_found_whatever_it_says() -> None:
     with pytest.raises(LookupError):
-        named_pair("part of", [])
+        find_disagreement("part of", [])

@@ -1,6 +1,6 @@
 """What sessions are still to be told: what nobody read, once, in its own session, and nothing that was forgotten."""
 
-from memoryd.agents.turns.told import PENDING_MAX, START, PendingRecall, RecallText, UndeliveredAnswers
+from memoryd.agents.turns.shown import PENDING_MAX, START, PendingRecall, RecallText, UndeliveredAnswers
 from memoryd.memory.capture.capturing import SESSIONS_MAX
 
 KEY, OTHER = "claude-code:direct:one", "claude-code:direct:two"

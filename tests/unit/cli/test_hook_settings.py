@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memoryd.cli.local import hook_settings
-from memoryd.domain.settings_text import parsed
+from memoryd.domain.settings_text import parse_settings
 from memoryd.hooks.hosts import DEFAULT, HOSTS, Host
 
 CODEX, GEMINI, CURSOR = (HOSTS[name] for name in ("codex", "gemini", "cursor"))
@@ -53,7 +53,7 @@ def our_commands(text: str, host: Host = DEFAULT) -> dict[str, str]:
 
 
 def is_nothing(text: str) -> bool:
-    return parsed(text) == {}
+    return parse_settings(text) == {}
 
 
 def groups(text: str) -> dict[str, list[object]]:
@@ -189,7 +189,7 @@ def test_comments_stay_where_the_program_has_them(text: str) -> None:
     for comment in ("// how it looks", "/* for now */", "// mine", "// the end"):
         assert text.count(comment) == changed.count(comment)
     left = without_hooks(changed, GEMINI)
-    assert parsed(left, has_comments=True) == parsed(text, has_comments=True)
+    assert parse_settings(left, has_comments=True) == parse_settings(text, has_comments=True)
     if len(text) > 20:
         assert left == text
 

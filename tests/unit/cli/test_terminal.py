@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoryd.cli.terminal import ago, count, duration, encoded, harmless, harmless_line, percent, size
+from memoryd.cli.terminal import ago, count, duration, harmless, harmless_line, percent, size, to_json
 
 NOW = datetime(2026, 1, 5, 12, 0, tzinfo=UTC)
 ALPHABET = st.sampled_from("a端 \t\n\r\x00\x07\x08\x1b[]()PX^_;0m\\\x7f\x84\x90\x9b\x9c\x9d\u202e\u2066")
@@ -55,7 +55,7 @@ def test_harmless_line_is_one_line() -> None:
 
 @given(st.text())
 def test_json_keeps_the_value_and_no_raw_control_character(text: str) -> None:
-    line = encoded({"text": text}, indent=None)
+    line = to_json({"text": text}, indent=None)
     assert json.loads(line) == {"text": text}
     assert not any(ord(letter) < 32 or 127 <= ord(letter) < 160 for letter in line)
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memoryd.cli.local.init import file_text
-from memoryd.config.loading.load import Loaded, loaded_of
+from memoryd.config.loading.load import Loaded, load_text
 from memoryd.config.loading.raw import parse
 from memoryd.domain.embedding import (
     ENGLISH_STARTER,
@@ -29,7 +29,7 @@ NAMES = st.text(st.characters(exclude_characters="/\0", exclude_categories=["Cs"
 
 def read(folders: list[tuple[Path, bool]], model: FirstModel) -> Loaded:
     text = file_text(folders, model, HOME)
-    return loaded_of(text, Path("/home/me/.config/memoryd/config.json5"))
+    return load_text(text, Path("/home/me/.config/memoryd/config.json5"))
 
 
 @pytest.fixture(autouse=True)

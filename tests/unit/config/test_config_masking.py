@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from memoryd.config.loading.load import loaded_of
-from memoryd.config.loading.masking import masked_text, unmasked_text
+from memoryd.config.loading.load import load_text
+from memoryd.config.loading.masking import mask_text, unmask_text
 from memoryd.config.loading.raw import parse
 from memoryd.errors import ConfigError
 
@@ -20,48 +20,48 @@ NO_FILE = Path("config")
 
 
 def test_keys_go_and_the_rest_stays() -> None:
-    masked, number = masked_text(TEXT)
+    masked, number = mask_text(TEXT)
     assert number == 2
     for secret in ("honey-key", "h\\u0065ader", "header", "opqrstuvwx"):
         assert secret not in masked.replace("headers", "")
     for kept in ("// the old one was", 'baseUrl: "https://example.org"', '"${OPENAI}"', '{ env: "TWO" }', 'id: "one"'):
         assert kept in masked
     assert parse(masked, NO_FILE)["agents"] is not None
-    assert masked_text(masked)[1] == 0
+    assert mask_text(masked)[1] == 0
 
 
 def test_keys_of_the_present_configuration_take_the_place_of_masked_ones() -> None:
-    masked, _ = masked_text(TEXT)
-    filled, missing = unmasked_text(masked, parse(TEXT, NO_FILE))
+    masked, _ = mask_text(TEXT)
+    filled, missing = unmask_text(masked, parse(TEXT, NO_FILE))
     assert missing == []
     assert parse(filled, NO_FILE) == parse(TEXT, NO_FILE)
 
 
 def test_key_that_is_nowhere_is_named_and_its_place_stays_valid() -> None:
-    masked, _ = masked_text(TEXT)
-    filled, missing = unmasked_text(masked, {})
+    masked, _ = mask_text(TEXT)
+    filled, missing = unmask_text(masked, {})
     assert filled == masked
     assert missing == ["models.providers.openai.apiKey", "agents.list[0].memorySearch.remote.headers.X-Who"]
 
 
 def test_key_of_another_agent_at_the_same_place_is_not_taken() -> None:
-    masked, _ = masked_text(TEXT)
+    masked, _ = mask_text(TEXT)
     other = parse(TEXT.replace('id: "one"', 'id: "another"'), NO_FILE)
-    assert unmasked_text(masked, other)[1] == ["agents.list[0].memorySearch.remote.headers.X-Who"]
+    assert unmask_text(masked, other)[1] == ["agents.list[0].memorySearch.remote.headers.X-Who"]
 
 
 def test_part_of_an_address_is_masked_so_that_an_address_is_left() -> None:
     text = """{ agents: { defaults: { memorySearch: { provider: "openai", remote: {
         baseUrl: "https://me:honeypot@example.org/v1?api_key=marzipan", apiKey: "sugar" } } } } }"""
-    masked, number = masked_text(text)
+    masked, number = mask_text(text)
     assert number == 2
     assert not any(secret in masked for secret in ("honeypot", "marzipan", "sugar"))
-    assert loaded_of(masked, NO_FILE).config.resolved_agents()
-    assert masked_text(masked)[1] == 0
-    filled, missing = unmasked_text(masked, parse(text, NO_FILE))
+    assert load_text(masked, NO_FILE).config.resolved_agents()
+    assert mask_text(masked)[1] == 0
+    filled, missing = unmask_text(masked, parse(text, NO_FILE))
     assert (parse(filled, NO_FILE), missing) == (parse(text, NO_FILE), [])
     elsewhere = parse(text.replace("example.org", "example.com"), NO_FILE)
-    assert unmasked_text(masked, elsewhere)[1] == ["agents.defaults.memorySearch.remote.baseUrl"]
+    assert unmask_text(masked, elsewhere)[1] == ["agents.defaults.memorySearch.remote.baseUrl"]
 
 
 @pytest.mark.parametrize("key", ["ollama", "local", "main"])
@@ -69,13 +69,13 @@ def test_other_value_that_reads_as_a_key_stays(key: str) -> None:
     text = f"""{{ models: {{ providers: {{ ollama: {{ apiKey: "{key}", baseUrl: 'http://here:1' }} }} }},
         agents: {{ defaults: {{ memorySearch: {{ "provider": "ollama", fallback: /* "x" */ "local" }} }},
         list: [ {{ id: 'main' }} ] }} }}"""
-    masked, number = masked_text(text)
+    masked, number = mask_text(text)
     assert number == 1
     assert masked == text.replace(f'apiKey: "{key}"', 'apiKey: {"env": "MEMORYD_MASKED_1"}')
-    assert loaded_of(masked, NO_FILE).config.resolved_agents()[0].memory_search.provider == "ollama"
+    assert load_text(masked, NO_FILE).config.resolved_agents()[0].memory_search.provider == "ollama"
 
 
 def test_what_is_no_configuration_is_refused() -> None:
     for text in ("", "{ apiKey: ", "[1]"):
         with pytest.raises(ConfigError):
-            masked_text(text)
+            mask_text(text)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from memoryd.config import paths
-from memoryd.config.loading.overrides import from_environment
+from memoryd.config.loading.overrides import read_environment
 
 
 @pytest.fixture(autouse=True)
@@ -120,5 +120,5 @@ def test_workspace_of_the_environment_is_read_where_the_working_folder_is_gone(
     gone.mkdir()
     monkeypatch.chdir(gone)
     gone.rmdir()
-    found, problems = from_environment({"MEMORYD_WORKSPACE": str(home / "notes")})
+    found, problems = read_environment({"MEMORYD_WORKSPACE": str(home / "notes")})
     assert (found.workspace, problems) == (home / "notes", [])

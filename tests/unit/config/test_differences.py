@@ -3,7 +3,7 @@
 import pytest
 
 from memoryd.config.loading.keys import all_keys, own_keys
-from memoryd.config.root import EFFECTS, Config, changed_keys, effect_of, of_effect
+from memoryd.config.root import EFFECTS, Config, changed_keys, effect_of, keys_with_effect
 from memoryd.config.section import Effect
 
 
@@ -83,4 +83,4 @@ def test_every_key_says_what_it_takes_or_stands_in_what_says_it() -> None:
 )
 def test_effect_of_a_key(key: str, effect: Effect) -> None:
     assert effect_of(key) is effect
-    assert of_effect([key], effect) == [key]
+    assert keys_with_effect([key], effect) == [key]

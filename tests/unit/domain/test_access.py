@@ -16,7 +16,7 @@ from memoryd.domain.access import (
     RuleList,
     Who,
     decide,
-    is_of_group,
+    is_group_key,
     read_key,
     why_not_agent,
     why_not_call,
@@ -299,4 +299,4 @@ def test_key_says_of_which_channel_memories_are_for_it(text: str, channel: str |
     ],
 )
 def test_session_of_a_group_is_told_by_its_key(key: str, is_group: bool) -> None:
-    assert is_of_group(key) is is_group
+    assert is_group_key(key) is is_group

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoryd.domain.documents import Citation, CitationMode, cited, parse, with_footer
+from memoryd.domain.documents import Citation, CitationMode, citation_text, parse, with_footer
 
 PATHS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=30).map(lambda stem: f"{stem}.md")
 LINES = st.integers(1, 999_999_999)
@@ -64,8 +64,8 @@ def test_name_of_a_file_cannot_break_out_of_the_footer() -> None:
 
 
 def test_picture_is_cited_as_a_whole() -> None:
-    assert str(cited("memory/a.md", 5, 9)) == "memory/a.md#L5-L9"
-    assert str(cited("assets/holiday.png", 1, 1)) == "assets/holiday.png"
+    assert str(citation_text("memory/a.md", 5, 9)) == "memory/a.md#L5-L9"
+    assert str(citation_text("assets/holiday.png", 1, 1)) == "assets/holiday.png"
 
 
 @pytest.mark.parametrize(

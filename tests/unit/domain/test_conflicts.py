@@ -4,16 +4,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoryd.domain.memories.changes.diffs import both_versions
+from memoryd.domain.memories.changes.diffs import merge_versions
 from memoryd.domain.memories.sections import memory_sections
-from memoryd.domain.text.lines import padded
+from memoryd.domain.text.lines import encode_padded
 from memoryd.domain.text.sanitizing import (
     Flag,
     KeepVersion,
     marked_conflicts,
-    settled_marks,
+    resolve_conflicts,
     text_flags,
-    without_copies,
+    without_other_side,
 )
 
 MERGED = "# Day\n<<<<<<< HEAD\nours\n=======\ntheirs\n>>>>>>> laptop\nend\n"
@@ -23,7 +23,7 @@ LINES = st.lists(st.sampled_from(["<<<<<<< a", "=======", "||||||| b", ">>>>>>> 
 
 @pytest.mark.parametrize("text", [MERGED, DIFF3, MERGED.replace("\n", "\r\n")])
 def test_each_side_is_taken_out_of_its_marks(text: str) -> None:
-    kept = {keep: settled_marks(text, keep).replace("\r", "") for keep in KeepVersion}
+    kept = {keep: resolve_conflicts(text, keep).replace("\r", "") for keep in KeepVersion}
     assert kept[KeepVersion.ORIGINAL] == "# Day\nours\nend\n"
     assert kept[KeepVersion.COPY] == "# Day\ntheirs\nend\n"
     assert kept[KeepVersion.BOTH] == "# Day\ntheirs\nours\nend\n"
@@ -34,13 +34,13 @@ def test_each_side_is_taken_out_of_its_marks(text: str) -> None:
 )
 def test_what_lacks_a_mark_is_left_alone(text: str) -> None:
     assert list(marked_conflicts(text.encode())) == []
-    assert settled_marks(text, KeepVersion.COPY) == text
+    assert resolve_conflicts(text, KeepVersion.COPY) == text
 
 
 @given(LINES)
 def test_blanks_keep_lines_and_offsets_and_settling_leaves_no_conflict(lines: list[str]) -> None:
     data = "\n".join(lines).encode()
-    blank = without_copies(data)
+    blank = without_other_side(data)
     assert len(blank) == len(data)
     assert [at for at, byte in enumerate(blank) if byte == 10] == [at for at, byte in enumerate(data) if byte == 10]
     assert len(list(marked_conflicts(data))) <= lines.count(">>>>>>> c")
@@ -48,23 +48,23 @@ def test_blanks_keep_lines_and_offsets_and_settling_leaves_no_conflict(lines: li
 
 @given(st.lists(st.sampled_from("abcd")), st.lists(st.sampled_from("abcd")))
 def test_both_versions_hold_every_line_of_each(original: list[str], copy: list[str]) -> None:
-    both = iter(both_versions("\n".join(original), "\n".join(copy)).split("\n"))
+    both = iter(merge_versions("\n".join(original), "\n".join(copy)).split("\n"))
     assert all(line in both for line in original or [""])
-    both = iter(both_versions("\n".join(original), "\n".join(copy)).split("\n"))
+    both = iter(merge_versions("\n".join(original), "\n".join(copy)).split("\n"))
     assert all(line in both for line in copy or [""])
-    assert both_versions("a\nb", "a\nb") == "a\nb"
+    assert merge_versions("a\nb", "a\nb") == "a\nb"
 
 
 def test_of_both_versions_in_a_log_the_original_holds() -> None:
     original, copy = (f"## Retain\n\n- W: tea\n- W: The pier is number {number}.\n" for number in (9, 4))
     merged = f"## Retain\n\n- W: tea\n<<<<<<< a\n{original[20:]}=======\n{copy[20:]}>>>>>>> b\n"
-    for both in (both_versions(original, copy), settled_marks(merged, KeepVersion.BOTH)):
+    for both in (merge_versions(original, copy), resolve_conflicts(merged, KeepVersion.BOTH)):
         assert both == "## Retain\n\n- W: tea\n- W: The pier is number 4.\n- W: The pier is number 9.\n"
 
 
 def test_memories_of_the_other_side_are_none_until_it_is_settled() -> None:
     text = "## Retain\n<<<<<<< HEAD\n- W @Ada: Lisbon\n=======\n- W @Ada: Turin\n>>>>>>> x\n- W @Ada: tea\n"
-    lines = memory_sections(padded(text), "memory/2026-11-02.md").lines  # type: ignore[arg-type]
+    lines = memory_sections(encode_padded(text), "memory/2026-11-02.md").lines  # type: ignore[arg-type]
     assert [(one.line.text, one.start_line) for one in lines] == [("Lisbon", 3), ("tea", 7)]
     assert text_flags("x\n<<<<<<< HEAD\ny") == text_flags("y\n>>>>>>> other\n") == (Flag.CONFLICT,)
     assert text_flags("a <<<<<<< b\n<<<<<<<<<< c") == ()

@@ -5,9 +5,9 @@ from hypothesis import strategies as st
 from memoryd.domain.documents import (
     RelativePath,
     conversation_path,
-    holds_turns,
     is_conversation,
     is_document_name,
+    is_turns_path,
     part_path,
     transcript_path,
     turns_path,
@@ -42,14 +42,14 @@ def test_name_tells_a_conversation_from_a_note(path: str, is_one: bool) -> None:
 @given(name=NAMES, line=LINES)
 def test_parts_of_turns_are_told_as_their_session(name: str, line: int) -> None:
     path = turns_path(safe_id(name))
-    assert holds_turns(path)
+    assert is_turns_path(path)
     assert conversation_path(part_path(path, line)) == path == conversation_path(path)
 
 
 @given(agent=NAMES, stem=NAMES, line=LINES)
 def test_parts_of_a_transcript_are_told_as_its_file(agent: str, stem: str, line: int) -> None:
     path = transcript_path(agent, f"{stem}.jsonl")
-    assert not holds_turns(path)
+    assert not is_turns_path(path)
     assert conversation_path(part_path(path, line)) == path
 
 

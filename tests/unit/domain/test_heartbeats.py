@@ -2,25 +2,25 @@
 
 import pytest
 
-from memoryd.domain.clock import HeartState, LivingPart, Pulse, Stethoscope
+from memoryd.domain.clock import HeartbeatChecker, HeartState, MonitoredPart, Pulse
 
 
-def part(limit: float = 10.0) -> LivingPart:
-    return LivingPart("writer", Pulse(), limit)
+def part(limit: float = 10.0) -> MonitoredPart:
+    return MonitoredPart("writer", Pulse(), limit)
 
 
-def states(stethoscope: Stethoscope, one: LivingPart, seconds: float) -> HeartState:
+def states(stethoscope: HeartbeatChecker, one: MonitoredPart, seconds: float) -> HeartState:
     (heard,) = stethoscope.check([one], seconds)
     return heard.state
 
 
 def test_part_without_work_is_never_stuck() -> None:
-    one, stethoscope = part(), Stethoscope()
+    one, stethoscope = part(), HeartbeatChecker()
     assert {states(stethoscope, one, 1e6) for _ in range(3)} == {HeartState.IDLE}
 
 
 def test_part_at_work_is_stuck_once_it_was_silent_too_long() -> None:
-    one, stethoscope = part(), Stethoscope()
+    one, stethoscope = part(), HeartbeatChecker()
     one.pulse.begin()
     assert [states(stethoscope, one, 6) for _ in range(3)] == [
         HeartState.WORKING,
@@ -31,7 +31,7 @@ def test_part_at_work_is_stuck_once_it_was_silent_too_long() -> None:
 
 def test_f124_busy_part_that_gets_on_is_alive() -> None:
     """A work of hours that gives a sign within each limit never counts as stuck."""
-    one, stethoscope = part(), Stethoscope()
+    one, stethoscope = part(), HeartbeatChecker()
     with one.pulse.work():
         for _ in range(1000):
             assert states(stethoscope, one, 9) is HeartState.WORKING
@@ -40,7 +40,7 @@ def test_f124_busy_part_that_gets_on_is_alive() -> None:
 
 
 def test_part_that_gives_a_sign_again_is_well_again() -> None:
-    one, stethoscope = part(), Stethoscope()
+    one, stethoscope = part(), HeartbeatChecker()
     one.pulse.begin()
     states(stethoscope, one, 0)
     assert states(stethoscope, one, 11) is HeartState.STALLED
@@ -56,7 +56,7 @@ def test_work_that_fails_is_over() -> None:
 
 
 def test_silence_is_told_and_begins_anew_with_another_part() -> None:
-    one, stethoscope = part(), Stethoscope()
+    one, stethoscope = part(), HeartbeatChecker()
     one.pulse.begin()
     stethoscope.check([one], 0)
     (heard,) = stethoscope.check([one], 4)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from memoryd.domain.access import DoorRules, WrongTokens, bearer_token
+from memoryd.domain.access import DoorRules, TokenLimiter, bearer_token
 from tests.fakes import FakeClock
 
 RULES = DoorRules.of(18790, ["memory.internal:18790"], ["app://notes"])
@@ -68,7 +68,7 @@ def test_token_is_read_from_one_header_alone() -> None:
 
 def test_wrong_tokens_are_counted_within_a_minute() -> None:
     clock = FakeClock()
-    wrong = WrongTokens(clock, most=3, seconds=60)
+    wrong = TokenLimiter(clock, most=3, seconds=60)
     for _ in range(3):
         assert wrong.wait() == 0
         wrong.note()

@@ -5,13 +5,13 @@ import pytest
 from memoryd.domain.media import (
     MediaRules,
     Modality,
-    checked,
     embeds_media,
     label,
     modalities_of,
     modality_of,
     sniff,
     token_estimate,
+    verified_mime,
 )
 from tests import media_files
 
@@ -38,7 +38,7 @@ HEADS = {
 @pytest.mark.parametrize("name", HEADS)
 def test_supported_formats_are_known_by_their_first_bytes(name: str) -> None:
     head, mime = HEADS[name]
-    media = checked(name.upper(), head + bytes(600))
+    media = verified_mime(name.upper(), head + bytes(600))
     assert media is not None
     assert media == mime
 
@@ -65,10 +65,10 @@ def test_other_bytes_are_nothing(head: bytes) -> None:
 
 def test_name_and_bytes_must_agree() -> None:
     png = HEADS["shot.png"][0]
-    assert checked("shot.jpg", png) is not None
-    assert checked("shot.mp3", png) is None
-    assert checked("shot.md", png) is None
-    assert checked("notes.png", b"ssh-rsa AAAA") is None
+    assert verified_mime("shot.jpg", png) is not None
+    assert verified_mime("shot.mp3", png) is None
+    assert verified_mime("shot.md", png) is None
+    assert verified_mime("notes.png", b"ssh-rsa AAAA") is None
 
 
 def test_label_names_kind_and_file() -> None:
@@ -98,7 +98,7 @@ def test_any_beginning_is_read_without_error() -> None:
     ],
 )
 def test_files_of_the_tests_are_what_they_should_be(name: str, data: bytes, mime: str) -> None:
-    media = checked(name, data)
+    media = verified_mime(name, data)
     assert media is not None
     assert media == mime
     assert media_files.seen_in(data).startswith("a ")

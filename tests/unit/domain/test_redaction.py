@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoryd.domain.redaction import SecretKind, redacted, secrets_in
+from memoryd.domain.redaction import SecretKind, redact, secrets_in
 from tests.sweeps import whole_or
 from tests.waiting import soon
 
@@ -143,7 +143,7 @@ ORDINARY = (
 
 @pytest.mark.parametrize("around", AROUND)
 def test_keys_of_providers_are_masked(around: str) -> None:
-    kept = {name for name, key in KNOWN.items() if key[8:-8] in redacted(around.format(key))}
+    kept = {name for name, key in KNOWN.items() if key[8:-8] in redact(around.format(key))}
     assert kept == set()
 
 
@@ -151,28 +151,28 @@ def test_keys_of_providers_are_masked(around: str) -> None:
 @pytest.mark.parametrize("at", [8, 12, 20, 40])
 def test_a_key_is_masked_that_goes_on_in_the_next_line(breaking: str, at: int) -> None:
     key = KNOWN["Anthropic"]
-    told = redacted(f"use {key[:at]}{breaking}{key[at:60]}{breaking}{key[60:]}\nas the key, please")
+    told = redact(f"use {key[:at]}{breaking}{key[at:60]}{breaking}{key[60:]}\nas the key, please")
     assert not any(key[first : first + 8] in told for first in range(8, len(key) - 12))
     assert told.endswith("\nas the key, please")
 
 
 def test_keys_in_lines_of_their_own_stay_apart() -> None:
-    assert redacted(f"{KNOWN['GitHub']}\n{KNOWN['npm']}\nplain").count("…") == 2
+    assert redact(f"{KNOWN['GitHub']}\n{KNOWN['npm']}\nplain").count("…") == 2
 
 
 def test_what_is_left_of_a_long_key_is_its_first_six_and_last_four() -> None:
     key = KNOWN["GitHub"]
-    assert redacted(f"use {key} now") == f"use {key[:6]}…{key[-4:]} now"
+    assert redact(f"use {key} now") == f"use {key[:6]}…{key[-4:]} now"
 
 
 @pytest.mark.parametrize(("text", "told"), TOLD.items())
 def test_secret_is_told_as(text: str, told: str) -> None:
-    assert redacted(text) == told
+    assert redact(text) == told
 
 
 @pytest.mark.parametrize("text", ORDINARY)
 def test_ordinary_text_stays(text: str) -> None:
-    assert redacted(text) == text
+    assert redact(text) == text
 
 
 def test_kinds_of_secrets_are_told() -> None:
@@ -187,8 +187,8 @@ def test_kinds_of_secrets_are_told() -> None:
 
 def test_document_stays_the_same_document() -> None:
     document = {"q": "my password is hunter2", "env": {"API_KEY": KNOWN["OpenAI"]}, "url": "ftp://a:b@c"}
-    masked = json.loads(redacted(json.dumps(document)))
-    assert masked == {"q": "my password is ***", "env": {"API_KEY": redacted(KNOWN["OpenAI"])}, "url": "ftp://a:***@c"}
+    masked = json.loads(redact(json.dumps(document)))
+    assert masked == {"q": "my password is ***", "env": {"API_KEY": redact(KNOWN["OpenAI"])}, "url": "ftp://a:***@c"}
 
 
 PIECES = st.sampled_from(
@@ -214,8 +214,8 @@ PIECES = st.sampled_from(
 
 @given(st.lists(PIECES | st.text(max_size=12), max_size=6).map("".join))
 def test_twice_is_once(text: str) -> None:
-    once = redacted(text)
-    assert redacted(once) == once
+    once = redact(text)
+    assert redact(once) == once
 
 
 @given(st.text())
@@ -238,4 +238,4 @@ def test_hostile_text_takes_no_longer_than_another(piece: str) -> None:
     """Quadratic time would be many minutes for a quarter of the longest text."""
     text = piece * (whole_or(50_000, 200_000) // len(piece))
     with soon():
-        assert redacted(text) is not None
+        assert redact(text) is not None

@@ -5,7 +5,7 @@ import json
 import re
 from collections.abc import Iterator
 
-from memoryd.domain.memories.capture.capture import captured
+from memoryd.domain.memories.capture.capture import capture_message
 from memoryd.domain.skips import SkipReason
 from tests.docs.reference import render
 from tests.package_trees import ROOT, TREES, nodes
@@ -65,7 +65,7 @@ def test_who_takes_a_reason_is_given_a_row() -> None:
 
 def test_what_capture_drops_is_dropped_for_a_row() -> None:
     messages = [json.loads(line)["user"] for path in TURNS.glob("*.jsonl") for line in path.read_text().splitlines()]
-    reasons = {one.reason for text in messages for one in captured(text).dropped}
+    reasons = {one.reason for text in messages for one in capture_message(text).dropped}
     assert len(reasons) > 5
     assert not {one for one in reasons if not any(_is_row(one, row) for row in SkipReason)}
 

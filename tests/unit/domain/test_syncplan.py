@@ -10,12 +10,12 @@ from memoryd.domain.documents import FileStat, RelativePath
 from memoryd.domain.syncplan import (
     RACY_WINDOW_NS,
     Grace,
-    Known,
+    IndexedFile,
     Observation,
     RoundResult,
     is_mass_removal,
-    outcome,
     plan,
+    round_result,
 )
 
 GRACE = Grace(file=2, root=60)
@@ -29,8 +29,8 @@ def stat(inode: int = 1, size: int = 10, changed_ns: int = OLD, device: int = 1)
     return FileStat(device, inode, size, changed_ns, changed_ns)
 
 
-def known(of: FileStat) -> Known:
-    return Known(of, of.ctime_ns + RACY_WINDOW_NS + 1)
+def known(of: FileStat) -> IndexedFile:
+    return IndexedFile(of, of.ctime_ns + RACY_WINDOW_NS + 1)
 
 
 def look(
@@ -63,7 +63,7 @@ def test_any_difference_of_the_stat_is_a_suspicion() -> None:
 
 
 def test_file_read_just_after_its_change_is_read_again() -> None:
-    racy = Known(stat(), OLD + RACY_WINDOW_NS - 1)
+    racy = IndexedFile(stat(), OLD + RACY_WINDOW_NS - 1)
     assert plan(look({A: stat()}), {A: racy}, GRACE).read == (A,)
 
 
@@ -136,11 +136,11 @@ def test_new_empty_file_does_not_wait() -> None:
 
 def test_file_whose_times_the_clock_may_show_again_is_read_again() -> None:
     of = stat(changed_ns=NOW)
-    just_read, read_later = Known(of, NOW + 1), known(of)
+    just_read, read_later = IndexedFile(of, NOW + 1), known(of)
     set_back, long_after = NOW - 3_600 * 10**9, NOW + 3_600 * 10**9
     assert plan(look({A: of}, wall_ns=long_after), {A: read_later}, GRACE).is_empty
     assert plan(look({A: of}, wall_ns=set_back), {A: read_later}, GRACE).read == (A,)
-    in_the_future = Known(of, set_back)
+    in_the_future = IndexedFile(of, set_back)
     assert plan(look({A: of}, wall_ns=set_back), {A: in_the_future}, GRACE).is_empty
     assert plan(look({A: of}, wall_ns=NOW), {A: in_the_future}, GRACE).read == (A,)
     assert plan(look({A: of}, wall_ns=long_after), {A: just_read}, GRACE).read == (A,)
@@ -211,7 +211,7 @@ def ended(
     done: Observation, *, again: bool = False, has_queue: bool = False, hold_ends_in: float | None = None
 ) -> RoundResult:
     todo = plan(done, {A: known(stat())}, GRACE)
-    return outcome(todo, again=again, has_queue=has_queue, hold_ends_in=hold_ends_in, settle=0.2)
+    return round_result(todo, again=again, has_queue=has_queue, hold_ends_in=hold_ends_in, settle=0.2)
 
 
 def test_round_that_did_all_sleeps_until_somebody_asks() -> None:
@@ -276,7 +276,7 @@ class PlanFollowsDisk(RuleBasedStateMachine):
     @initialize()
     def begin(self) -> None:
         self.disk = Disk()
-        self.known: dict[RelativePath, Known] = {}
+        self.known: dict[RelativePath, IndexedFile] = {}
         self.index: dict[RelativePath, str] = {}
         self.missing: dict[RelativePath, float] = {}
         self.now = 0.0
@@ -375,7 +375,7 @@ class PlanFollowsDisk(RuleBasedStateMachine):
             self._read(path)
 
     def _read(self, path: RelativePath) -> None:
-        self.known[path] = Known(self.disk.files[path], self.disk.clock)
+        self.known[path] = IndexedFile(self.disk.files[path], self.disk.clock)
         self.index[path] = self.disk.content[path]
 
 

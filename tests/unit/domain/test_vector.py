@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from memoryd.domain.vector import Matrix, packed, packed_bytes, unpacked
+from memoryd.domain.vector import Matrix, pack_vector, packed_bytes, unpack_vector
 
 NUMBERS = arrays(
     np.float32,
@@ -17,7 +17,7 @@ NUMBERS = arrays(
 
 @given(NUMBERS)
 def test_each_number_is_off_by_half_a_step_at_most(rows: Matrix) -> None:
-    found = unpacked([packed(row) for row in rows], rows.shape[1])
+    found = unpack_vector([pack_vector(row) for row in rows], rows.shape[1])
     assert found.dtype == np.float32
     steps = np.abs(rows).max(axis=1, keepdims=True) / 2047
     assert (np.abs(found - rows) <= 0.501 * steps).all()
@@ -25,27 +25,27 @@ def test_each_number_is_off_by_half_a_step_at_most(rows: Matrix) -> None:
 
 @given(NUMBERS)
 def test_what_was_unpacked_is_packed_as_before(rows: Matrix) -> None:
-    once = [packed(row) for row in rows]
-    assert [packed(row) for row in unpacked(once, rows.shape[1])] == once
+    once = [pack_vector(row) for row in rows]
+    assert [pack_vector(row) for row in unpack_vector(once, rows.shape[1])] == once
 
 
 @pytest.mark.parametrize("dimensions", [1, 2, 3, 384, 385, 3072])
 def test_a_number_takes_twelve_bits(dimensions: int) -> None:
     row = np.full(dimensions, 1 / np.sqrt(dimensions), np.float32)
-    assert len(packed(row)) == packed_bytes(dimensions) <= 4 + 1.5 * dimensions + 0.5
-    assert np.linalg.norm(unpacked([packed(row)], dimensions)) == pytest.approx(1)
+    assert len(pack_vector(row)) == packed_bytes(dimensions) <= 4 + 1.5 * dimensions + 0.5
+    assert np.linalg.norm(unpack_vector([pack_vector(row)], dimensions)) == pytest.approx(1)
 
 
 def test_cosines_stay_as_they_are_to_the_fourth_place() -> None:
     drawn = np.random.default_rng(1).standard_normal((500, 384)).astype(np.float32)
     rows = drawn / np.linalg.norm(drawn, axis=1, keepdims=True)
-    found = unpacked([packed(row) for row in rows], 384)
+    found = unpack_vector([pack_vector(row) for row in rows], 384)
     assert np.abs(found @ rows.T - rows @ rows.T).max() < 3e-4
     assert np.abs(found @ rows.T - rows @ rows.T).mean() < 3e-5
 
 
 def test_nothing_is_unpacked_of_nothing() -> None:
-    assert unpacked([], 384).shape == (0, 384)
+    assert unpack_vector([], 384).shape == (0, 384)
 
 
 def test_nearest_are_the_same_but_for_one_in_a_hundred() -> None:
@@ -54,7 +54,7 @@ def test_nearest_are_the_same_but_for_one_in_a_hundred() -> None:
     topics = random.standard_normal((40, 384)).astype(np.float32)
     drawn = random.dirichlet(np.full(40, 0.1), 5_000) @ topics + 0.1 * random.standard_normal((5_000, 384))
     rows = (drawn / np.linalg.norm(drawn, axis=1, keepdims=True)).astype(np.float32)
-    found = unpacked([packed(row) for row in rows], 384)
+    found = unpack_vector([pack_vector(row) for row in rows], 384)
     nearest, exact = (np.argsort(-(rows[:100] @ side.T), axis=1)[:, :24] for side in (found, rows))
     same = sum(len({*one} & {*other}) for one, other in zip(nearest.tolist(), exact.tolist(), strict=True))
     assert same >= 0.99 * 100 * 24

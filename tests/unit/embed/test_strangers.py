@@ -16,7 +16,7 @@ from tests.waiting import eventually_async
 
 @pytest.fixture(autouse=True)
 def again_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(calibration, "AGAIN_SECONDS", 0.0)
+    monkeypatch.setattr(calibration, "REMEASURE_SECONDS", 0.0)
 
 
 async def test_model_is_asked_once_for_all_processes(tmp_path: Path) -> None:
@@ -110,7 +110,7 @@ async def test_model_that_refuses_a_plain_sentence_owes_nothing(tmp_path: Path) 
 
 
 async def test_who_comes_second_does_not_wait(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(calibration, "AGAIN_SECONDS", 900.0)
+    monkeypatch.setattr(calibration, "REMEASURE_SECONDS", 900.0)
     known, embedder = UnrelatedTexts(tmp_path), FakeEmbedder()
     embedder.goes_on.clear()
     async with asyncio.TaskGroup() as group:

@@ -1,14 +1,14 @@
 from msgspec.structs import replace
 
 from memoryd.domain.documents import FileStat, RelativePath
-from memoryd.domain.syncplan import Known
+from memoryd.domain.syncplan import IndexedFile
 from memoryd.index.state import FileTable
 
 A, B = RelativePath("memory/a.md"), RelativePath("memory/b.md")
 
 
-def known(inode: int = 1) -> Known:
-    return Known(FileStat(1, inode, 10, 5, 5), 6)
+def known(inode: int = 1) -> IndexedFile:
+    return IndexedFile(FileStat(1, inode, 10, 5, 5), 6)
 
 
 def test_file_is_indexed_or_left_out() -> None:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from memoryd.domain.memories.reflect.pages import CitedFact, CitedSentence, fault_of
+from memoryd.domain.memories.reflect.pages import CitedFact, CitedSentence, sentence_fault
 from memoryd.errors import TextAnswerRefused, TextModelUnavailable
 from memoryd.llm.protocol import Answer, AnswerShape, Prompt
 from memoryd.memory.llm import FACTS_MAX, Prose, ProseSummary, SummaryAnswer, summary_prompt, summary_shape
@@ -125,7 +125,7 @@ def test_facts_are_data_of_one_line_each_and_not_too_many() -> None:
 
 @given(st.text(max_size=300), st.lists(st.sampled_from(["1a2b3c4d", "5e6f7a8b", "deadbeef"]), max_size=4))
 def test_what_is_not_refused_is_one_printable_line_that_cites_given_facts(text: str, cites: Sequence[str]) -> None:
-    if not fault_of(CitedSentence(text, tuple(cites)), FACTS):
+    if not sentence_fault(CitedSentence(text, tuple(cites)), FACTS):
         assert cites
         assert {fact.id for fact in FACTS} >= set(cites)
         assert len(text.splitlines()) == 1

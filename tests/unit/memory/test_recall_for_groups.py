@@ -6,7 +6,7 @@ from memoryd.domain.ranking.calibration import Verdict
 from memoryd.memory.recall.answer import for_groups
 from memoryd.memory.recall.query import CheckedSource, Recalled, RecalledMemory
 from memoryd.search.hits import ChunkEvidence
-from memoryd.search.protocol import Arm, ArmState, Found, Freshness
+from memoryd.search.protocol import Arm, ArmState, Freshness, SearchResult
 from tests.unit.domain.memories.test_kept_from_groups import KEPT, PIN, PLAIN
 
 
@@ -37,7 +37,7 @@ def test_what_an_answer_lacks_is_told_and_nothing_else() -> None:
         "vector": Arm(ArmState.PARTIAL, "1 passage has no vector yet"),
         "memories": Arm(ArmState.OK),
     }
-    found = Recalled(result=Found((), (), arms, ()))
+    found = Recalled(result=SearchResult((), (), arms, ()))
     unread = Recalled(freshness=Freshness(pending_files=2))
 
     assert (found.lacks, found.is_complete) == (["vector: 1 passage has no vector yet"], False)

@@ -13,7 +13,7 @@ from memoryd.domain.memories.line import parse_line, parsed_line
 from memoryd.domain.memories.recall_order import RankedCandidate
 from memoryd.domain.memories.unasked.concepts import family_of, root_of
 from memoryd.domain.ranking.calibration import Verdict
-from memoryd.domain.ranking.snippets import folded
+from memoryd.domain.ranking.snippets import fold
 from memoryd.domain.sessions.making_turns import answer_words
 from memoryd.memory.capture.capturing import ANSWER_CHARS, SESSIONS_MAX, LastTexts
 from memoryd.memory.forgetting.planning import drop_remembered_texts
@@ -29,7 +29,7 @@ HOLD_TEXT = {
     "domain/memories/capture/values.py": {"stem"},
     "domain/memories/line.py": {"parsed_line"},
     "domain/memories/unasked/concepts.py": {"family_of", "root_of"},
-    "domain/ranking/snippets.py": {"folded"},
+    "domain/ranking/snippets.py": {"fold"},
     "domain/sessions/making_turns.py": {"answer_words"},
     "search/ranking.py": {"commonness"},
 }
@@ -78,13 +78,13 @@ def test_every_function_that_remembers_is_known_to_hold_text_or_none() -> None:
 def test_none_holds_a_text_when_something_was_forgotten() -> None:
     answer_words("The quetzalcanary eats 3 figs on Monday")
     commonness("quetzalcanary")
-    folded("The quetzalcanary eats 3 figs on Monday")
+    fold("The quetzalcanary eats 3 figs on Monday")
     parse_line("- W @Peter: The quetzalcanary eats 3 figs on Monday")
     root_of("quetzalcanary")
     family_of("quetzalcanary")
     memory_words("The quetzalcanary eats 3 figs on Monday", ())
     memory_values("The quetzalcanary eats 3 figs on Monday")
-    caches = (answer_words, commonness, family_of, folded, memory_values, memory_words, parsed_line, root_of)
+    caches = (answer_words, commonness, family_of, fold, memory_values, memory_words, parsed_line, root_of)
     assert len({cache.__name__ for cache in caches} & set().union(*HOLD_TEXT.values())) == len(caches)
     assert all(cache.cache_info().currsize for cache in caches)
 

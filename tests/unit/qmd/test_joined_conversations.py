@@ -8,9 +8,9 @@ from memoryd.domain.documents import RelativePath, Source
 from memoryd.domain.ranking.fusion import Weights
 from memoryd.domain.sessions.conversation_parts import HEADING_LINES, MARK
 from memoryd.errors import SidecarError
-from memoryd.qmd.engine import JoinedConversations, transcript_window
+from memoryd.qmd.engine import MergedConversations, transcript_window
 from memoryd.search.hits import Hit
-from memoryd.search.protocol import LEXICAL, VECTOR, Arm, ArmState, Found, Query
+from memoryd.search.protocol import LEXICAL, VECTOR, Arm, ArmState, Query, SearchResult
 from memoryd.store.index.passages import ChunkRow
 
 ARMS = {LEXICAL: Arm(ArmState.OK), VECTOR: Arm(ArmState.OFF)}
@@ -27,15 +27,15 @@ class Engine:
     def __init__(self, *hits: Hit, fails: bool = False, has_collection: bool = True) -> None:
         self.hits, self.fails, self.has_collection, self.asked = hits, fails, has_collection, 0
 
-    async def search(self, query: Query) -> Found:
+    async def search(self, query: Query) -> SearchResult:
         self.asked += 1
         if self.fails:
             raise SidecarError("it is out")
-        return Found(self.hits, (), ARMS, query.question.terms)
+        return SearchResult(self.hits, (), ARMS, query.question.terms)
 
 
 def told(index: Engine | None, exports: Any, limit: int = 6) -> list[str]:
-    joined = JoinedConversations(index=index, exports=exports, weights=Weights(0.5, 0.5))
+    joined = MergedConversations(index=index, exports=exports, weights=Weights(0.5, 0.5))
     found = asyncio.run(joined.search(Query("heron weir", limit=limit)))
     return [one.chunk.path.removeprefix("sessions/main/").removesuffix(".jsonl") for one in found.hits]
 

@@ -7,7 +7,7 @@ from memoryd.domain.documents import RelativePath, Source
 from memoryd.domain.ranking.calibration import Verdict
 from memoryd.search.combined import FallbackSearch
 from memoryd.search.hits import Hit
-from memoryd.search.protocol import LEXICAL, VECTOR, Arm, ArmState, Found, Query
+from memoryd.search.protocol import LEXICAL, VECTOR, Arm, ArmState, Query, SearchResult
 from memoryd.store.index.passages import ChunkRow
 
 ARMS = {LEXICAL: Arm(ArmState.OK), VECTOR: Arm(ArmState.OK)}
@@ -25,8 +25,8 @@ class Shelf:
     hits: tuple[Hit, ...]
     new: frozenset[str] = frozenset()
 
-    async def search(self, query: Query) -> Found:
-        return Found(self.hits[: query.limit], (), ARMS, (), as_of=1.0)
+    async def search(self, query: Query) -> SearchResult:
+        return SearchResult(self.hits[: query.limit], (), ARMS, (), as_of=1.0)
 
     def changed_since(self, paths: Sequence[str], moment: float) -> set[str]:
         return set(self.new) & set(paths)

@@ -10,7 +10,7 @@ from memoryd.domain.sessions.making_turns import transcript_session
 from memoryd.domain.skips import SkipReason
 from memoryd.search.combined import search_once
 from memoryd.search.hits import Hit
-from memoryd.search.protocol import LEXICAL, VECTOR, Arm, ArmState, Found, Query
+from memoryd.search.protocol import LEXICAL, VECTOR, Arm, ArmState, Query, SearchResult
 from memoryd.store.index.passages import ChunkRow
 
 LOG, OTHER = transcript_path("main", "a b.jsonl"), transcript_path("main", "b.jsonl")
@@ -26,13 +26,13 @@ class Engine:
         chunks = (ChunkRow(at, path, Source.SESSIONS, 1, 2, "", "User: x") for at, path in enumerate(paths))
         self.hits = tuple(Hit(chunk=chunk, base_score=1.0 - chunk.id / 100, score=1.0) for chunk in chunks)
 
-    async def search(self, query: Query) -> Found:
+    async def search(self, query: Query) -> SearchResult:
         arms = {LEXICAL: Arm(ArmState.OK), VECTOR: Arm(ArmState.OFF)}
         misses = self.hits[query.limit : 2 * query.limit]
-        return Found(self.hits[: query.limit], misses, arms, query.question.terms)
+        return SearchResult(self.hits[: query.limit], misses, arms, query.question.terms)
 
 
-def asked(paths: Sequence[RelativePath], limit: int = 6) -> Found:
+def asked(paths: Sequence[RelativePath], limit: int = 6) -> SearchResult:
     return asyncio.run(search_once(Engine(*paths), Query("heron weir", limit=limit)))
 
 

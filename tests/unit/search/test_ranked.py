@@ -2,9 +2,9 @@
 
 from memoryd.domain.documents import RelativePath, Source
 from memoryd.domain.ranking.calibration import TermStatistics, idf
-from memoryd.domain.ranking.fusion import Evidence, LexicalMatches, Noise, VectorMatches, Weights, relative
+from memoryd.domain.ranking.fusion import Evidence, LexicalMatches, Noise, VectorMatches, Weights, score_relative
 from memoryd.search.hits import Ranks
-from memoryd.search.ranking import Ranked, ranked
+from memoryd.search.ranking import Ranked, rank_candidates
 from memoryd.store.index.passages import ChunkRow
 
 WORDS = LexicalMatches({1: 4.0, 2: 2.0})
@@ -13,7 +13,7 @@ TERMS = TermStatistics(idf(100, {"lease": 2, "oak": 40}), {1: frozenset({"lease"
 
 
 def rank(evidence: Evidence, statistics: TermStatistics | None = TERMS, min_score: float = 0.0) -> Ranked:
-    return ranked(evidence, relative(evidence, Weights()), statistics, min_score=min_score)
+    return rank_candidates(evidence, score_relative(evidence, Weights()), statistics, min_score=min_score)
 
 
 def row(number: int) -> ChunkRow:

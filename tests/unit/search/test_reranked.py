@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from memoryd.config.memory_search import HybridSection
 from memoryd.domain.documents import RelativePath, Source
 from memoryd.domain.ranking.calibration import TermStatistics, idf
-from memoryd.domain.ranking.fusion import Evidence, LexicalMatches, Noise, VectorMatches, Weights, relative
+from memoryd.domain.ranking.fusion import Evidence, LexicalMatches, Noise, VectorMatches, Weights, score_relative
 from memoryd.search.hits import Hit
-from memoryd.search.ranking import PairReading, Ranked, SearchSettings, Selected, ranked, reorder, select
+from memoryd.search.ranking import PairReading, Ranked, SearchSettings, Selected, rank_candidates, reorder, select
 from memoryd.store.index.passages import ChunkRow
 
 NOW = datetime(2026, 10, 30, tzinfo=UTC)
@@ -27,7 +27,7 @@ def ranking(min_score: float = 0.0) -> Ranked:
     cosines = {8: 0.9, 9: 0.8, 10: 0.7, 11: 0.6, 12: 0.2, 13: 0.15, 14: 0.1, 15: 0.05}
     statistics = TermStatistics(idf(100, {"lease": 8}), {number: frozenset({"lease"}) for number in range(WORDS)})
     evidence = Evidence(lexical, VectorMatches(cosines, Noise(0.0, 0.12), compared=100))
-    return ranked(evidence, relative(evidence, Weights()), statistics, min_score=min_score)
+    return rank_candidates(evidence, score_relative(evidence, Weights()), statistics, min_score=min_score)
 
 
 def read_in(order: Sequence[int]) -> dict[int, PairReading]:

@@ -13,7 +13,7 @@ from memoryd.config.memory_search import HybridSection
 from memoryd.domain.documents import RelativePath, Source
 from memoryd.domain.ranking.calibration import Idf, Thresholds, Verdict, idf
 from memoryd.domain.ranking.fusion import Noise
-from memoryd.domain.ranking.selection import Contender, family_share, shared
+from memoryd.domain.ranking.selection import RankedHit, family_share, limit_shares
 from memoryd.search.hits import Hit
 from memoryd.search.ranking import SearchSettings, Selected, select
 from memoryd.store.index.passages import ChunkRow
@@ -125,14 +125,14 @@ def test_documents_and_like_notes_keep_their_shares_among_noise_too() -> None:
 def test_families_keep_their_shares_though_not_all_words_are_compared(kinds: list[int], limit: int) -> None:
     told = [f"{' '.join(f'{kind}{word}' for word in WORDS)} on day {at}" for at, kind in enumerate(kinds)]
     hits = [literal(at, 0.9 - at / 100, text=text) for at, text in enumerate(told)]
-    taken: list[Contender] = []
+    taken: list[RankedHit] = []
     for at, kind in enumerate(kinds):
         families = Counter(one.family for one in taken)
         if len(taken) >= limit and sum(min(count, family_share(limit)) for count in families.values()) >= limit:
             break
-        taken.append(Contender(0.9 - at / 100, path=str(at), family=kind))
+        taken.append(RankedHit(0.9 - at / 100, path=str(at), family=kind))
     selected = select(hits, limit, settings=SearchSettings(), floors=FLOORS, now=NOW)
-    assert numbers(selected) == shared(taken, limit)[:limit]
+    assert numbers(selected) == limit_shares(taken, limit)[:limit]
 
 
 def test_copy_that_stands_out_keeps_what_it_is_worth_behind_a_newer_one() -> None:

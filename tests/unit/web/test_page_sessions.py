@@ -5,7 +5,7 @@ import pytest
 from memoryd.agents.events import EventBus
 from memoryd.errors import Unauthorized
 from memoryd.web.door import _cookies
-from memoryd.web.session import IDLE, LINK_SECONDS, MOST, PageSessions
+from memoryd.web.session import IDLE, LINK_SECONDS, SESSIONS_MAX, PageSessions
 from tests.fakes import FakeClock
 
 
@@ -65,7 +65,7 @@ def test_session_begins_with_the_agent_that_was_named() -> None:
 
 def test_session_that_was_not_used_for_longest_gives_way() -> None:
     sessions = PageSessions(FakeClock())
-    begun = [sessions.begin(sessions.issue(is_kept=False)) for _ in range(MOST)]
+    begun = [sessions.begin(sessions.issue(is_kept=False)) for _ in range(SESSIONS_MAX)]
     assert sessions.find(begun[0].key, begun[0].secret)
     sessions.begin(sessions.issue(is_kept=False))
     with pytest.raises(Unauthorized):

@@ -33,7 +33,7 @@ from memoryd.domain.memories.capture.values import (
     values_in,
 )
 from memoryd.domain.memories.facts.slots import HAN_DOING
-from memoryd.domain.memories.facts.values import HAN, HAN_SIGN, LONG_AGO, PRESENT, WEEKDAY, tells_what_happened
+from memoryd.domain.memories.facts.values import HAN, HAN_SIGN, LONG_AGO, PRESENT, WEEKDAY, is_past_event
 
 _BARE_NAME = expression(
     r"(?!(?i:the|an?|my|our|i|we|it|his|her|their|this|these|all|every|each|in|on|at|there|when|for"
@@ -127,7 +127,7 @@ _MARKS = frozenset({CORRECTION, ANSWER, NOW, NEWS, OTHERWISE})
 
 def is_unrelated(revision: Revision, text: str, words: ContentWords, spoken: ContentWords) -> bool:
     """Return whether a sentence is about another thing than a memory, or about a single event."""
-    is_event = is_single_event(revision) and not tells_what_happened(text)
+    is_event = is_single_event(revision) and not is_past_event(text)
     return is_event or is_about_other_thing(revision, text, words, spoken)
 
 
@@ -360,7 +360,7 @@ def is_single_event(revision: Revision) -> bool:
         return False
     if LONG_AGO.search(plain) and (HAN_SIGN.search(plain) or not _PRESENT_VERB.search(plain)):
         return True
-    return not forms & _MARKS and tells_what_happened(plain) and not _PRESENT_VERB.search(plain)
+    return not forms & _MARKS and is_past_event(plain) and not _PRESENT_VERB.search(plain)
 
 
 def is_in_other_clause(plain: str, value: TypedValue, words: ContentWords) -> bool:

@@ -257,7 +257,9 @@ def marker_of(text: str, *, has_answer: bool) -> str:
     return gate(text, has_answer=has_answer) or revision_gate(text, has_answer=has_answer)
 
 
-def captured(text: str, *, answer_before: str = "", is_direct: bool = True, identifiers: bool = True) -> CaptureVerdict:
+def capture_message(
+    text: str, *, answer_before: str = "", is_direct: bool = True, identifiers: bool = True
+) -> CaptureVerdict:
     """Return the memories in a message of the user, and the dropped parts with the reasons.
 
     Secrets in the message must be masked already. `answer_before` is the answer that the message may correct. Outside a
@@ -295,7 +297,7 @@ def distillable(text: str) -> list[str]:
     return list(filter(None, texts))
 
 
-def captured_failure(text: str, tool: str = "") -> CaptureVerdict:
+def capture_failure(text: str, tool: str = "") -> CaptureVerdict:
     """Return the memory of a failure that an agent's loop reports, prefixed with the name of a failed `tool`."""
     failure = " ".join(text.split())[:FAILURE_CHARS]
     if not failure:

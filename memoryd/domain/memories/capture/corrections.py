@@ -20,7 +20,7 @@ from memoryd.domain.memories.capture.chinese import CHINESE
 from memoryd.domain.memories.capture.english import ENGLISH
 from memoryd.domain.memories.capture.forms import GERMAN, StatementForm, form_in
 from memoryd.domain.memories.capture.identifiers import identifier_in
-from memoryd.domain.memories.facts.slots import ATTRIBUTE, is_of_type, is_workplace, leaves_room
+from memoryd.domain.memories.facts.slots import ATTRIBUTE, is_limited_in_time, is_of_type, is_workplace
 from memoryd.domain.memories.kinds import Kind, MemoryId, short_id
 from memoryd.domain.memories.line import BY_PEOPLE, Provenance, RetainedLine, joined
 from memoryd.domain.memories.versions import newness
@@ -255,7 +255,7 @@ def _slot(form: StatementForm, head: TextMatch, text: str) -> tuple[str, str] | 
     named, value = head.groupdict(), text[head.end() :]
     if form.name in _SINGLE:
         place = named.get("place") or value
-        is_filled = form.holds(head, value) and not leaves_room(place)
+        is_filled = form.holds(head, value) and not is_limited_in_time(place)
         is_filled = is_filled and (form.name not in _AT_WORK or is_workplace(place))
         return (form.name, "unnamed" if _UNNAMED.match(place) else "") if is_filled else None
     noun = (named.get("noun") or named.get("kin") or "").casefold()

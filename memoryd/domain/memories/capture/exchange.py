@@ -38,7 +38,7 @@ from memoryd.domain.memories.capture.values import (
     stem,
     values_in,
 )
-from memoryd.domain.memories.facts.values import HAN, HAN_SIGN, PARTICIPLE, tells_what_happened
+from memoryd.domain.memories.facts.values import HAN, HAN_SIGN, PARTICIPLE, is_past_event
 
 _SEGMENT = caseless(
     r"[,;，；。]\s*|\s(?=(?:in|on|at|with|from|for|near|behind|under|between|until|and"
@@ -308,7 +308,7 @@ def value_pair(new: Sequence[NewValue], text: str, words: ContentWords) -> Value
     """Return a value of a memory, and the new value that replaces it; None if the sentence is about another thing."""
     known = {value.key for value in values_in(text)}
     fresh = [value for value in new if value.value.key not in known]
-    if len(fresh) != 1 or not fresh[0].fits_memory(text, words) or tells_what_happened(text):
+    if len(fresh) != 1 or not fresh[0].fits_memory(text, words) or is_past_event(text):
         return None
     (only,) = fresh
     if is_about_other_person(text, only.spoken | only.names):

@@ -78,7 +78,7 @@ class SpanPrint(Struct, frozen=True):
     is_negated: bool
 
 
-def keyed(key: bytes) -> SpanHash:
+def hash_with_key(key: bytes) -> SpanHash:
     """Return a hash function with a key of up to 64 bytes."""
 
     def hashed(text: str) -> bytes:
@@ -87,7 +87,7 @@ def keyed(key: bytes) -> SpanHash:
     return hashed
 
 
-def span_print(text: str, hashed: SpanHash) -> SpanPrint | None:
+def hash_span(text: str, hashed: SpanHash) -> SpanPrint | None:
     """Return the hashes of a span; None if it has no words."""
     units = _units(text[:CHARS_MAX])
     if not units:
@@ -113,7 +113,7 @@ def is_echo(text: str, delivered: Iterable[SpanPrint], hashed: SpanHash) -> bool
 
 def _is_echo_of_span(text: str, delivered: Iterable[SpanPrint], hashed: SpanHash) -> bool:
     bare = _unframed(text)
-    prints = list(filter(None, (span_print(text, hashed), span_print(bare, hashed))))
+    prints = list(filter(None, (hash_span(text, hashed), hash_span(bare, hashed))))
     is_long = len(_significant(_units(bare))) >= MIN_WORDS
     return any(
         own.full == span.full

@@ -18,7 +18,7 @@ from memoryd.domain.memories.book import Book, Memory
 from memoryd.domain.memories.capture.corrections import is_name
 from memoryd.domain.memories.capture.values import ContentWords, Rarity, content, values_in
 from memoryd.domain.memories.facts.values import HAN_SIGN
-from memoryd.domain.memories.generated import line_said_of
+from memoryd.domain.memories.generated import subject_line
 from memoryd.domain.memories.kinds import Kind, MemoryId
 from memoryd.domain.memories.line import CACHED_LINES
 
@@ -92,7 +92,7 @@ class _Index:
         if line.kind not in _REVISABLE:
             return
         # a statement about another line is compared by the text of that line
-        text = line_said_of(line.text) or line.text
+        text = subject_line(line.text) or line.text
         candidate = self.lines[key] = Candidate(memory, text, memory_words(line.text, line.entities))
         for word in candidate.words:
             self.with_word[word].add(key)

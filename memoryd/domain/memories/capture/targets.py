@@ -60,9 +60,9 @@ from memoryd.domain.memories.capture.values import (
     states_value,
     values_in,
 )
-from memoryd.domain.memories.facts.values import HAN, HAN_SIGN, tells_what_happened
-from memoryd.domain.memories.generated import said_of
-from memoryd.domain.redaction import redacted
+from memoryd.domain.memories.facts.values import HAN, HAN_SIGN, is_past_event
+from memoryd.domain.memories.generated import message_about
+from memoryd.domain.redaction import redact
 
 _HALF = 0.5
 _MAX = 0.6
@@ -159,10 +159,10 @@ def find_outdated(text: str, book: Book, *, scope: str, day: date | None, answer
     if not ranked or ranked[0].weight < OUTDATED:
         return None
     memory, old = ranked[0].candidate.memory, ranked[0].candidate.text
-    new = said_of(text, old)
+    new = message_about(text, old)
     # a message that repeats the line confirms it
     is_repeated = old.rstrip(".。!！").casefold() in text.casefold()
-    if is_repeated or says_secret(new) or redacted(new) != new:
+    if is_repeated or says_secret(new) or redact(new) != new:
         return None
     return Target(new, disputed=(memory,)) if memory.line.attributes.is_pinned else Target(new, (memory,))
 
@@ -230,7 +230,7 @@ class _Search:
         is_contained = self._rest <= line.words | self._values
         if not is_contained or _INDEFINITE.match(self._revision.plain):
             return False
-        if tells_what_happened(self._revision.plain) and not tells_what_happened(line.text):
+        if is_past_event(self._revision.plain) and not is_past_event(line.text):
             return False
         return not match_person(line.text) or line.words <= self._rest | self._value_words(line.text)
 

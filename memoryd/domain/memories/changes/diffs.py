@@ -42,7 +42,7 @@ def changed_lines(diff: str) -> str:
     return "".join(line for line in body if line[:1] in "+-")
 
 
-def applied(text: str, diff: str) -> str | None:
+def apply_diff(text: str, diff: str) -> str | None:
     """Return a text with a diff applied; None if the place of its lines is no longer certain.
 
     A hunk applies at its place, or at the only other place with the same lines; if there are several, none is chosen.
@@ -57,16 +57,16 @@ def applied(text: str, diff: str) -> str | None:
     return "".join(lines)
 
 
-def carried(before: str, after: str, diff: str) -> str | None:
+def rebase_diff(before: str, after: str, diff: str) -> str | None:
     """Return a diff of one text rebased onto a changed version; None if both changed the same lines.
 
     Lines inserted at the same place go after those of the other change.
     """
-    patched = applied(before, diff)
+    patched = apply_diff(before, diff)
     if patched is None:
         return None
     old, new, made = _lines(before), _lines(after), _lines(patched)
-    unchanged, changed = list(matched(old, new)), list(_gaps(old, new))
+    unchanged, changed = list(equal_runs(old, new)), list(_gaps(old, new))
     # from below, so that earlier positions stay valid
     for first, end, start, stop in reversed(list(_gaps(old, made))):
         begin = _map_position(unchanged, changed, first, end)
@@ -170,7 +170,7 @@ _HUNKS = 64
 """More hunks than this are combined into one."""
 
 
-class MovedOnError(Exception):
+class UncertainPlaceError(Exception):
     """What a change wrote cannot be located unambiguously in the current text."""
 
 
@@ -194,7 +194,7 @@ def lines_of(text: str) -> list[str]:
     return text.split("\n")
 
 
-def matched(before: Sequence[str], after: Sequence[str]) -> Iterator[tuple[int, int, int]]:
+def equal_runs(before: Sequence[str], after: Sequence[str]) -> Iterator[tuple[int, int, int]]:
     """Yield the runs of equal lines in order: their starts in both texts, and their length."""
     top = _common(before, after)
     bottom = _common(before[top:][::-1], after[top:][::-1])
@@ -206,14 +206,14 @@ def matched(before: Sequence[str], after: Sequence[str]) -> Iterator[tuple[int, 
     yield len(before) - bottom, len(after) - bottom, bottom
 
 
-def both_versions(original: str, copy: str) -> str:
+def merge_versions(original: str, copy: str) -> str:
     """Return the lines of two versions of a text; where they differ, those of the original are last.
 
     In a log, the last line about a fact is the valid one.
     """
     old, new = lines_of(original), lines_of(copy)
     lines, at, to = list[str](), 0, 0
-    for begin, other, count in matched(old, new):
+    for begin, other, count in equal_runs(old, new):
         lines += [*new[to:other], *old[at:begin], *old[begin : begin + count]]
         at, to = begin + count, other + count
     return "\n".join(lines)
@@ -235,7 +235,7 @@ def hunks_between(before: str, after: str) -> tuple[Hunk, ...]:
 def _gaps(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[int, int, int, int]]:
     """Yield the differing stretches: start and end in the old lines, and in the new lines."""
     at, to = 0, 0
-    for begin, other, count in matched(old, new):
+    for begin, other, count in equal_runs(old, new):
         if at < begin or to < other:
             yield at, begin, to, other
         at, to = begin + count, other + count
@@ -259,7 +259,7 @@ def _hunk(new: Sequence[str], removed: tuple[str, ...], begin: int, end: int) ->
     return Hunk(begin + 1, removed, added, tuple(above), tuple(below), is_unique)
 
 
-def places_of(text: str, hunks: Sequence[Hunk]) -> list[tuple[int, int]]:
+def hunk_places(text: str, hunks: Sequence[Hunk]) -> list[tuple[int, int]]:
     """Return the places of hunks in a text: the first line, from 0, and the line after the last.
 
     Raises MovedOnError if they cannot be determined.
@@ -267,16 +267,16 @@ def places_of(text: str, hunks: Sequence[Hunk]) -> list[tuple[int, int]]:
     lines = lines_of(text)
     places = [(at, at + len(hunk.added)) for hunk in hunks for at in [_hunk_position(lines, hunk)]]
     if any(end > after for (_, end), (after, _) in pairwise(places)):
-        raise MovedOnError("its lines are in another order now")
+        raise UncertainPlaceError("its lines are in another order now")
     return places
 
 
-def taken_back(text: str, hunks: Sequence[Hunk]) -> str:
+def revert_hunks(text: str, hunks: Sequence[Hunk]) -> str:
     """Return a text without the lines a change added, and with those it removed; raises MovedOnError.
 
     A heading that the change added stays if other lines were added below it since.
     """
-    lines, places = lines_of(text), places_of(text, hunks)
+    lines, places = lines_of(text), hunk_places(text, hunks)
     if len(hunks) == 1:
         # with several hunks, the text below a heading of one may belong to another hunk
         begin, end = places[0]
@@ -319,11 +319,11 @@ def _hunk_position(lines: Sequence[str], hunk: Hunk) -> int:
         return places[0]
     if hunk.added:
         if not places:
-            raise MovedOnError(f"what it wrote at line {hunk.line} is no longer there as it was written")
-        raise MovedOnError(f"what it wrote at line {hunk.line} may be meant in {len(places)} places")
+            raise UncertainPlaceError(f"what it wrote at line {hunk.line} is no longer there as it was written")
+        raise UncertainPlaceError(f"what it wrote at line {hunk.line} may be meant in {len(places)} places")
     if not places:
-        raise MovedOnError(f"the lines around what it took out at line {hunk.line} are others now")
-    raise MovedOnError(f"what it took out at line {hunk.line} may belong in {len(places)} places")
+        raise UncertainPlaceError(f"the lines around what it took out at line {hunk.line} are others now")
+    raise UncertainPlaceError(f"what it took out at line {hunk.line} may belong in {len(places)} places")
 
 
 def _positions_by_neighbour(lines: Sequence[str], hunk: Hunk) -> list[int]:

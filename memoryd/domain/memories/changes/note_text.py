@@ -9,10 +9,17 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from memoryd.domain.documents import RelativePath
-from memoryd.domain.memories.changes.diffs import Hunk, MovedOnError, lines_of, matched, places_of, taken_back
+from memoryd.domain.memories.changes.diffs import (
+    Hunk,
+    UncertainPlaceError,
+    equal_runs,
+    hunk_places,
+    lines_of,
+    revert_hunks,
+)
 from memoryd.domain.memories.line import RetainedLine, parse_line
 from memoryd.domain.memories.sections import PlacedLine, holds_memories, memory_sections
-from memoryd.domain.text.lines import padded
+from memoryd.domain.text.lines import encode_padded
 
 _MARK = "\ufeff"
 _WIDE = "\r"
@@ -51,7 +58,7 @@ def read_note(data: bytes) -> NoteText:
     return NoteText((*lines, last), tuple(line.endswith(_WIDE) for line in ended), has_mark)
 
 
-def written_note(before: NoteText, text: str) -> bytes:
+def encode_note(before: NoteText, text: str) -> bytes:
     """Return the bytes of a note with a new text.
 
     Unchanged and changed lines keep their line end; new lines end as most others do. Raises ValueError for a text that
@@ -67,7 +74,7 @@ def _ends(before: NoteText, lines: Sequence[str]) -> list[str]:
     """Return the line ends of all lines but the last."""
     wide = [2 * sum(before.is_wide) > len(before.is_wide)] * len(lines)
     old = new = 0
-    for begin, after, count in [*matched(before.lines, lines), (len(before.lines), len(lines), 0)]:
+    for begin, after, count in [*equal_runs(before.lines, lines), (len(before.lines), len(lines), 0)]:
         # if as many lines replace others, each gets the line end of the line it replaces
         first = old if begin - old == after - new else begin
         known = before.is_wide[first : begin + count]
@@ -76,17 +83,17 @@ def _ends(before: NoteText, lines: Sequence[str]) -> list[str]:
     return ["\r\n" if is_wide_line else "\n" for is_wide_line in wide[: len(lines) - 1]]
 
 
-def undone_text(text: str, path: RelativePath, hunks: Sequence[Hunk]) -> str:
+def undo_in_text(text: str, path: RelativePath, hunks: Sequence[Hunk]) -> str:
     """Return a note without the lines that a change added, and with those it removed.
 
     Raises MovedOnError if their place is not certain, or if other lines would no longer state the same memories.
     """
-    after = taken_back(text, hunks)
+    after = revert_hunks(text, hunks)
     if not holds_memories(path):
         return after
-    places = places_of(text, hunks)
+    places = hunk_places(text, hunks)
     rows, others, heads = text.split("\n"), Counter[RetainedLine](), Counter[str]()
-    for placed in memory_sections(padded(text), path).lines:
+    for placed in memory_sections(encode_padded(text), path).lines:
         if not any(_overlaps(placed, *at) for at in places):
             others[placed.line] += 1
             heads[rows[placed.start_line - 1]] += 1
@@ -94,13 +101,13 @@ def undone_text(text: str, path: RelativePath, hunks: Sequence[Hunk]) -> str:
             # the change wrote only lines below the first: without them the memory says less, but remains
             head = rows[placed.start_line - 1]
             heads[head] += isinstance(parse_line(head.strip()), RetainedLine)
-    stated, rows = memory_sections(padded(after), path).lines, after.split("\n")
+    stated, rows = memory_sections(encode_padded(after), path).lines, after.split("\n")
     missing = max(
         (others - Counter(placed.line for placed in stated)).total(),
         (heads - Counter(rows[placed.start_line - 1] for placed in stated)).total(),
     )
     if missing:
-        raise MovedOnError(
+        raise UncertainPlaceError(
             f"without it {missing} {'memory that came' if missing == 1 else 'memories that came'} from elsewhere would "
             "not be read as such any more"
         )

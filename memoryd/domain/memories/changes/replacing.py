@@ -17,8 +17,8 @@ from msgspec.structs import replace
 
 from memoryd.domain.documents import RelativePath, person_of
 from memoryd.domain.memories.book import Book, Memory
-from memoryd.domain.memories.changes.forgetting import target
-from memoryd.domain.memories.edits import AttributeChange, RetainedText, retained_in, with_lines
+from memoryd.domain.memories.changes.forgetting import find_target
+from memoryd.domain.memories.edits import AttributeChange, RetainedText, add_memories, with_lines
 from memoryd.domain.memories.kinds import TEAM, MemoryId, ShortId, short_id
 from memoryd.domain.memories.line import BY_PEOPLE, NAMING, OF_SESSION, Provenance, RetainedLine, joined
 from memoryd.domain.memories.recall_order import current_above
@@ -29,26 +29,26 @@ SHOWN = 20
 _SHOWN_CHARS = 100
 
 
-class Replaced(Struct, frozen=True):
+class ReplacementTarget(Struct, frozen=True):
     """The memory to replace, and the one that was named: the same, or an older version of it."""
 
     memory: Memory
     named: Memory
 
 
-def replaced(
+def find_replaced(
     known: Mapping[MemoryId, Memory], newer: Mapping[MemoryId, Sequence[MemoryId]], name: str, *, is_exact: bool = False
-) -> Replaced:
+) -> ReplacementTarget:
     """Return the memory that a name (an id, a citation, or words) means among the known ones.
 
     `newer` maps a memory to those that supersede it. With `is_exact` an older version that is named alone is itself the
     target. Raises ValueError with the reason if the name means none, or with a list if it means several.
     """
-    matches = target(Book(memories=known), name)
+    matches = find_target(Book(memories=known), name)
     if matches.lines is not None:
         raise ValueError(f"there is no memory at {matches.lines}: a memory is a bullet, and what was generated is none")
     if is_exact and len(matches.memories) == 1:
-        return Replaced(matches.memories[0], matches.memories[0])
+        return ReplacementTarget(matches.memories[0], matches.memories[0])
     # a memory that no known one supersedes is its own newest version
     current = {
         current_id
@@ -58,7 +58,7 @@ def replaced(
     if len(current) != 1:
         raise ValueError(_list_meanings(name, [known[current_id] for current_id in sorted(current)]))
     (only,) = current
-    return Replaced(
+    return ReplacementTarget(
         known[only], next((memory for memory in matches.memories if memory.id == only), matches.memories[0])
     )
 
@@ -102,7 +102,7 @@ class MemoryReplacement(Struct, frozen=True):
         """Return a line of any note with the changes applied."""
         change = self.changes.get(line.id)
         changed = line if change is None else change.of(line)
-        return restated(changed, self.line) if self.is_in_place and line.id == self.old else changed
+        return with_statement(changed, self.line) if self.is_in_place and line.id == self.old else changed
 
     def paths(self, book: Book) -> list[str]:
         """Return the notes with changed lines."""
@@ -119,7 +119,7 @@ class MemoryReplacement(Struct, frozen=True):
         """
         edited = with_lines(text, path, self.of)
         without_new = with_lines(edited, path, lambda line: None if line.id == self.new else line)
-        return retained_in(without_new, path, [self.line])
+        return add_memories(without_new, path, [self.line])
 
 
 def with_missing_parts(statement: RetainedLine, old: Memory, *, is_in_place: bool = False) -> RetainedLine:
@@ -146,7 +146,7 @@ def with_missing_parts(statement: RetainedLine, old: Memory, *, is_in_place: boo
     )
 
 
-def restated(line: RetainedLine, statement: RetainedLine) -> RetainedLine:
+def with_statement(line: RetainedLine, statement: RetainedLine) -> RetainedLine:
     """Return a line with the text of another statement; attributes that the statement does not have are preserved."""
     own, new = line.attributes, statement.attributes
     is_by_people = own.provenance in BY_PEOPLE and new.provenance in BY_PEOPLE
@@ -160,7 +160,9 @@ def restated(line: RetainedLine, statement: RetainedLine) -> RetainedLine:
     return replace(line, kind=statement.kind, text=statement.text, entities=entities, attributes=attributes)
 
 
-def replacement(book: Book, old: Memory, statement: RetainedLine, *, is_in_place: bool = False) -> MemoryReplacement:
+def plan_replacement(
+    book: Book, old: Memory, statement: RetainedLine, *, is_in_place: bool = False
+) -> MemoryReplacement:
     """Return the changes with which a statement replaces a memory.
 
     Raises ValueError for a replacement in place whose text another memory already has.
@@ -169,7 +171,7 @@ def replacement(book: Book, old: Memory, statement: RetainedLine, *, is_in_place
 
 
 def _in_place(book: Book, old: Memory, statement: RetainedLine) -> MemoryReplacement:
-    new = restated(old.line, statement).id
+    new = with_statement(old.line, statement).id
     if new != old.id and new in book.memories:
         raise ValueError(f"{short_id(new)} says just that already, and {short_id(old.id)} stays as it is")
     old_id, new_id = short_id(old.id), short_id(new)
@@ -237,7 +239,7 @@ def pair_name(disagreement: Disagreement) -> str:
     return f"{short_id(disagreement.newer)}-{short_id(disagreement.older)}"
 
 
-def named_pair(name: str, known: Iterable[Disagreement]) -> Disagreement:
+def find_disagreement(name: str, known: Iterable[Disagreement]) -> Disagreement:
     """Return the disagreement with a name, or the one that a memory is part of.
 
     Raises LookupError if there is none, ValueError if there are several.

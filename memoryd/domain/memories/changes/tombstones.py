@@ -109,12 +109,12 @@ def _hash(key: bytes, kind: str, value: str) -> bytes:
     return hmac.new(key, f"{kind}\0{value}".encode("utf-8", "surrogatepass"), sha256).digest()[:HASH_BYTES]
 
 
-def parsed(text: str) -> frozenset[bytes]:
+def parse_mirror(text: str) -> frozenset[bytes]:
     """Return the hashes in a mirror file: one a line, hexadecimal; other lines are ignored."""
     return frozenset(filter(None, map(_hash_of, text.splitlines())))
 
 
-def rendered(hashes: Iterable[bytes]) -> str:
+def render_mirror(hashes: Iterable[bytes]) -> str:
     """Return the mirror file of the hashes, sorted, so that their order reveals nothing."""
     return "".join(f"{hash_bytes.hex()}\n" for hash_bytes in sorted(hashes))
 

@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from memoryd.domain.expressions import TextMatch, caseless, expression, word_set
 from memoryd.domain.memories.entities import EntitySlug, slug_of
-from memoryd.domain.memories.facts.values import HAN_SIGN, PARTICIPLE, PRESENT, tells_what_happened
+from memoryd.domain.memories.facts.values import HAN_SIGN, PARTICIPLE, PRESENT, is_past_event
 
 MAX_CHARS = 240
 """Longer text is no plain statement."""
@@ -81,7 +81,7 @@ def fact_key(text: str) -> FactKey | None:
         return None
     plain = " ".join(unicodedata.normalize("NFC", text).split()).rstrip(" .。!！;；")
     plain = _NOW.sub("", _LEAD.sub("", plain)).strip()
-    if _SENTENCES.search(plain) or tells_what_happened(plain):
+    if _SENTENCES.search(plain) or is_past_event(plain):
         return None
     return _chinese(plain) if HAN_SIGN.search(plain) else _english(plain)
 
@@ -190,7 +190,7 @@ def is_of_type(noun: str, value: str) -> bool:
     return not _QUALITY.match(value)
 
 
-def leaves_room(value: str) -> bool:
+def is_limited_in_time(value: str) -> bool:
     """Return whether a value holds only at some times, so that others are possible."""
     return bool(_LIMITED.search(value))
 

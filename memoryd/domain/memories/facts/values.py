@@ -156,7 +156,7 @@ def fact_skeleton(text: str) -> FactSkeleton | None:
         return f" {_SLOT} "
 
     rest = _VALUE.sub(slot, (_CODE.sub(slot, plain) if _CODED.search(plain) else plain).lower())
-    if len(values) > MAX_VALUES or tells_what_happened(plain):
+    if len(values) > MAX_VALUES or is_past_event(plain):
         return None
     return FactSkeleton(" ".join(_WORDS.findall(rest)), (*values, str(negations)))
 
@@ -264,7 +264,7 @@ _HAN_HOLDS = expression("[到成为至回给是不没别叫归]")
 """Verbs that lead to a state, or deny one: with 了 at the end, the state holds from now on."""
 
 
-def tells_what_happened(text: str) -> bool:
+def is_past_event(text: str) -> bool:
     """Return whether a statement is about a past event, which stays true whatever later statements say."""
     if LONG_AGO.search(text):
         return True

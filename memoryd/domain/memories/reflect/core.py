@@ -27,14 +27,14 @@ from memoryd.domain.memories.reflect.proposals import ProposalKind, ProposedChan
 _SHOWN = 80
 
 
-def appended(text: str, added: str) -> str:
+def append_lines(text: str, added: str) -> str:
     """Return a text with lines added at its end; it ends with a line break if it did before, or was empty."""
     body = text.removesuffix("\n")
     end = "\n" if not text or text.endswith("\n") else ""
     return (f"{body}\n" if body else "") + _lines(added) + end
 
 
-def replaced(text: str, old: str, new: str) -> str:
+def replace_text(text: str, old: str, new: str) -> str:
     """Return a text with its only occurrence of `old` replaced by `new`; a line that becomes empty is removed."""
     old = _plain(old)
     if not old.strip():
@@ -47,7 +47,7 @@ def replaced(text: str, old: str, new: str) -> str:
     return before + (after[1:] if not new and is_full_line else _plain(new) + after)
 
 
-def inserted(text: str, added: str, *, after: str) -> str:
+def insert_lines(text: str, added: str, *, after: str) -> str:
     """Return a text with lines added below the only line that equals `after`, ignoring blanks around it."""
     wanted = _plain(after).strip()
     lines = text.split("\n")

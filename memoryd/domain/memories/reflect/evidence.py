@@ -114,7 +114,7 @@ class SimilarOpinions:
 
 NEGATED_SHARE = 0.6
 """Least share of common words among all significant words of two lines that negate each other."""
-MAX_ASKED = 3
+MAX_SIMILAR_OPINIONS = 3
 """Most opinions that a text model labels for one memory."""
 
 
@@ -149,7 +149,9 @@ class OpinionLabels:
 
     def unlabelled(self, known: Iterable[LabelledEvidence]) -> tuple[DoubtedOpinion, ...]:
         """Return similar pairs that neither lines nor `known` label, for a text model to label, oldest first."""
-        pairs = self._undecided_pairs(lambda memory: self._similar.of(memory)[:MAX_ASKED], (*self.stated, *known))
+        pairs = self._undecided_pairs(
+            lambda memory: self._similar.of(memory)[:MAX_SIMILAR_OPINIONS], (*self.stated, *known)
+        )
         return tuple(sorted(pairs, key=lambda pair: (pair.day, pair.evidence, pair.opinion)))
 
     def _undecided_pairs(

@@ -151,31 +151,31 @@ class Step(LabelledEvidence, frozen=True):
         return self.after != self.before
 
 
-def moved(confidence: float, label: Label) -> float:
+def confidence_after(confidence: float, label: Label) -> float:
     """Return the confidence after one piece of evidence, ignoring caps."""
     if label is Label.NEUTRAL:
         return confidence
     return round(min(max(confidence + _MOVES[label], 0.0), 1.0), _DECIMALS)
 
 
-def replayed(base: float, steps: Iterable[Step]) -> tuple[Step, ...]:
+def replay_steps(base: float, steps: Iterable[Step]) -> tuple[Step, ...]:
     """Return the steps of one opinion with all confidences recomputed from a base; order and runs do not change."""
     confidence = base
     counted: set[tuple[date, Label]] = set()
     replay: list[Step] = []
     for run, group in groupby(steps, key=lambda step: step.run):
-        replay += run_of(list(group), run, base, confidence, counted)
+        replay += run_steps(list(group), run, base, confidence, counted)
         confidence = replay[-1].after
     return tuple(replay)
 
 
-def chained(steps: Iterable[Step]) -> tuple[Step, ...]:
+def replay_by_base(steps: Iterable[Step]) -> tuple[Step, ...]:
     """Return the steps of one opinion recomputed from each base that its lines had in turn."""
     groups = groupby(steps, key=lambda step: step.base)
-    return tuple(step for base, group in groups for step in replayed(base, group))
+    return tuple(step for base, group in groups for step in replay_steps(base, group))
 
 
-def run_of(
+def run_steps(
     evidence: Sequence[LabelledEvidence], run: str, base: float, start: float, counted: set[tuple[date, Label]]
 ) -> Iterator[Step]:
     """Yield the steps of one run on one opinion, starting from confidence `start`, in the given order.
@@ -187,13 +187,13 @@ def run_of(
     before = start
     for item in evidence:
         is_again = (item.day, item.label) in counted
-        after = before if is_again else min(max(moved(before, item.label), low), high)
+        after = before if is_again else min(max(confidence_after(before, item.label), low), high)
         counted.add((item.day, item.label))
         yield Step(item.opinion, item.evidence, item.label, item.labelled_by, item.day, run, base, before, after)
         before = after
 
 
-def in_order(evidence: Iterable[LabelledEvidence]) -> list[LabelledEvidence]:
+def sort_evidence(evidence: Iterable[LabelledEvidence]) -> list[LabelledEvidence]:
     """Return evidence in the order in which a run counts it."""
     return sorted(evidence, key=lambda item: (item.day, item.evidence, item.label, item.labelled_by))
 
@@ -274,11 +274,11 @@ def plan_steps(book: Book, labels: Iterable[LabelledEvidence], steps: Iterable[S
 
 def _plan_opinion(memory: Memory, offered: Sequence[LabelledEvidence], known: Sequence[Step], run: str) -> list[Step]:
     state = opinion_state_of(memory, known)
-    evidence = in_order(_new_evidence(memory, offered, known))
+    evidence = sort_evidence(_new_evidence(memory, offered, known))
     if evidence and any(step.run == run for step in known):
         raise ValueError(f"the run {run} has made its steps; what came since is for another one")
     counted = {(step.day, step.label) for step in state.steps}
-    return list(run_of(evidence, run, state.base.confidence, state.confidence, counted))
+    return list(run_steps(evidence, run, state.base.confidence, state.confidence, counted))
 
 
 def _new_evidence(memory: Memory, offered: Iterable[LabelledEvidence], known: Sequence[Step]) -> list[LabelledEvidence]:

@@ -59,7 +59,7 @@ class CitedSentence(Struct, frozen=True):
     ids: tuple[str, ...]
 
 
-def fault_of(sentence: CitedSentence, facts: Sequence[CitedFact]) -> str:
+def sentence_fault(sentence: CitedSentence, facts: Sequence[CitedFact]) -> str:
     """Return why a sentence is refused; empty if it is complete, without mark-up, and supported by cited facts.
 
     All of its numbers must be in these facts.
@@ -285,7 +285,7 @@ _HEADINGS = {
 }
 
 
-MAX_LOST_SHARE = 0.25
+MAX_REMOVED_SHARE = 0.25
 """Largest share of the entries of a page that one run may remove."""
 LOSSES_ALWAYS_ALLOWED = 2
 """Entries that may always be removed: on a small page, one line deleted by a person may be half of it."""
@@ -321,7 +321,7 @@ def why_refused(block: str, page: GeneratedPage, stated: Mapping[ShortId, frozen
         return f"it cites {min(missing_files)}{others}, which is no longer there"
     lost_ids = [memory for memory, paths in cited.items() if memory not in stated and not paths & files.private]
     count = len(lost_ids) - _count_edited(lost_ids, cited, page)
-    if count > max(LOSSES_ALWAYS_ALLOWED, MAX_LOST_SHARE * len(cited)):
+    if count > max(LOSSES_ALWAYS_ALLOWED, MAX_REMOVED_SHARE * len(cited)):
         return f"it would lose {count} of its {len(cited)} entries"
     return ""
 

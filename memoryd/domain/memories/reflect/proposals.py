@@ -25,15 +25,15 @@ from memoryd.domain.documents import RelativePath
 from memoryd.domain.expressions import expression
 from memoryd.domain.memories.book import Memory, MemorySource
 from memoryd.domain.memories.changes.diffs import changed_lines, unified_diff
-from memoryd.domain.memories.edits import NoPlaceError, retained_in
+from memoryd.domain.memories.edits import NoPlaceError, add_memories
 from memoryd.domain.memories.entities import EntitySlug, slug_of
 from memoryd.domain.memories.generated import BEGIN, END
 from memoryd.domain.memories.kinds import GLOBAL, Kind, MemoryId, Network, short_id
 from memoryd.domain.memories.line import RetainedLine, parse_line, render
 from memoryd.domain.memories.reflect.pages import SharedMemories
 from memoryd.domain.memories.sections import scoped_spans
-from memoryd.domain.redaction import redacted
-from memoryd.domain.text.lines import padded, tabulate
+from memoryd.domain.redaction import redact
+from memoryd.domain.text.lines import encode_padded, tabulate
 from memoryd.domain.text.markdown import front_matter_bytes
 from memoryd.domain.text.structure import analyse
 from memoryd.domain.text.words import is_unspaced, query_terms
@@ -102,7 +102,7 @@ class Proposal(Struct, frozen=True):
     decided_at: datetime | None = None
 
 
-def to_propose(
+def select_proposals(
     changes: Iterable[ProposedChange], known: Mapping[ProposalId, ProposalState]
 ) -> tuple[ProposedChange, ...]:
     """Return the changes to add to the queue, including those to reopen.
@@ -198,7 +198,7 @@ def sentences_of(text: str) -> Iterator[str]:
 
 
 def _paragraphs(text: str) -> Iterator[str]:
-    data = padded(text)
+    data = encode_padded(text)
     structure = analyse(tabulate(data), front_matter_bytes(data))
     scoped = [span for span in scoped_spans(data) if span.scope != GLOBAL]
     # text for one agent must not be proposed as a memory for all
@@ -227,7 +227,7 @@ def _line(sentence: str, names_in: NamesIn) -> RetainedLine | None:
         return None
     kinds = ((_PREFERS, Kind.OPINION), (_DID, Kind.EXPERIENCE), (_DEFINITE, Kind.WORLD))
     kind = next((kind for pattern, kind in kinds if pattern.search(sentence)), None)
-    if kind is None or redacted(sentence) != sentence:
+    if kind is None or redact(sentence) != sentence:
         return None
     names = tuple(names_in(sentence))[:MAX_NAMES]
     return RetainedLine(kind, sentence, names) if names else None
@@ -351,7 +351,7 @@ def retain_change(path: RelativePath, lines: tuple[RetainedLine, ...], text: str
         return None
     body = text.rstrip("\n")
     try:
-        edited = retained_in(f"{body}\n" if body else "", path, lines).text
+        edited = add_memories(f"{body}\n" if body else "", path, lines).text
     except NoPlaceError:
         return None
     count = "one sentence" if len(lines) == 1 else f"{len(lines)} sentences"
@@ -390,7 +390,7 @@ WITHDRAWN = "What it rests on is gone, is superseded, or may not be told to all 
 """The reason for outdated proposals without another reason."""
 
 
-def still_rests(change: ProposedChange, shared: SharedMemories) -> bool:
+def is_still_supported(change: ProposedChange, shared: SharedMemories) -> bool:
     """Return whether a change may still be proposed and accepted, by the memories that it is based on."""
     match change.kind:
         case ProposalKind.CORE_IN | ProposalKind.CORE_OUT:

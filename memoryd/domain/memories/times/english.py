@@ -22,7 +22,7 @@ from memoryd.domain.memories.times.spans import (
     in_year,
     last_units,
     month_of,
-    shifted,
+    shift_day,
     single_day,
     unit_away,
     year_of,
@@ -178,7 +178,7 @@ def english_times(text: str, calendar: Calendar) -> Iterator[TimeMention]:
 
 def _named_day(match: TextMatch, calendar: Calendar) -> DaySpan:
     name = " ".join((match["far"] or match["near"]).lower().split())
-    return single_day(shifted(calendar.day, _DAYS_AWAY.get(name, 0)))
+    return single_day(shift_day(calendar.day, _DAYS_AWAY.get(name, 0)))
 
 
 def _unit_next_to(match: TextMatch, calendar: Calendar) -> TimeReading:
@@ -221,7 +221,7 @@ def _weekdays(match: TextMatch, calendar: Calendar) -> TimeMention | None:
     number = _WEEKDAYS_BY_NAME.index(name[:3].lower())
     start = match.start() if which in AWAY or which == "on" else match.start("name" if not is_short else "short")
     if which == "this":
-        day = shifted(calendar.day, number - calendar.day.weekday())
+        day = shift_day(calendar.day, number - calendar.day.weekday())
     else:
         day = calendar.weekday(number, _DIRECTIONS.get(which, calendar.direction))
     return TimeMention(start, match.end(), single_day(day), is_weekday=True)

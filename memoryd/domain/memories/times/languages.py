@@ -24,7 +24,7 @@ from memoryd.domain.memories.times.spans import (
     in_year,
     last_units,
     month_of,
-    shifted,
+    shift_day,
     single_day,
     unit_away,
     week_of,
@@ -167,7 +167,7 @@ def _is_cut(match: TextMatch) -> bool:
 
 
 def _named_day(match: TextMatch, calendar: Calendar) -> DaySpan | None:
-    return None if _is_cut(match) else single_day(shifted(calendar.day, _DAYS_AWAY[match[0][:-1]]))
+    return None if _is_cut(match) else single_day(shift_day(calendar.day, _DAYS_AWAY[match[0][:-1]]))
 
 
 def _week_day(match: TextMatch, calendar: Calendar) -> TimeMention | None:
@@ -179,11 +179,11 @@ def _week_day(match: TextMatch, calendar: Calendar) -> TimeMention | None:
         which = None
     if which is None and _COUNTED.match(match.string[max(0, begins - 1) : begins]):
         return None
-    week = week_of(shifted(calendar.day, 7 * AWAY[which or "本"]))
+    week = week_of(shift_day(calendar.day, 7 * AWAY[which or "本"]))
     if day == "末":
         return TimeMention(begins, match.end(), weekend_of(week.first) if which else calendar.weekend())
     number = min(_WEEKDAYS.index(day), 6)
-    weekday = shifted(week.first, number) if which else calendar.weekday(number, calendar.direction)
+    weekday = shift_day(week.first, number) if which else calendar.weekday(number, calendar.direction)
     return TimeMention(begins, match.end(), single_day(weekday), is_weekday=True)
 
 

@@ -38,7 +38,7 @@ from memoryd.domain.memories.times.spans import (
     mask_recurring,
     mask_titles,
     narrow_to_part,
-    shifted,
+    shift_day,
     single_day,
     week_of,
     weekend_of,
@@ -228,7 +228,7 @@ def _join(plain: str, first: TimeMention, second: TimeMention, calendar: Calenda
     begins, ends = _same_years(first, second)
     if first.is_weekday and second.is_weekday and _says_which(plain, first) and not _says_which(plain, second):
         # the second weekday is in the week of the first: 下周一到周三
-        ends = single_day(shifted(begins.first, (ends.first - begins.first).days % 7))
+        ends = single_day(shift_day(begins.first, (ends.first - begins.first).days % 7))
     if ends.last < begins.first and first.is_weekday and second.is_weekday:
         begins, ends = _in_one_week(begins, ends, calendar)
     if ends.last < begins.first:
@@ -297,9 +297,9 @@ def _span_in_question(plain: str, mention: TimeMention) -> DaySpan:
     if _SINCE.search(before) or _SINCE_IT.match(behind):
         return DaySpan(span.first, date.max)
     if _BEFORE.search(before) or _BEFORE_IT.match(behind):
-        return DaySpan(date.min, shifted(span.first, -1))
+        return DaySpan(date.min, shift_day(span.first, -1))
     if _AFTER.search(before) or _AFTER_IT.match(behind):
-        return DaySpan(shifted(span.last, 1), date.max)
+        return DaySpan(shift_day(span.last, 1), date.max)
     if _UNTIL.search(before):
         return DaySpan(date.min, span.last)
     is_day = mention.span.first == mention.span.last

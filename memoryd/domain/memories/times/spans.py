@@ -58,7 +58,7 @@ class DaySpan(Struct, frozen=True, order=True):
 
     def shifted(self, first: int, last: int) -> "DaySpan":
         """Return the span with its first and last day moved by so many days."""
-        return DaySpan(shifted(self.first, first), shifted(self.last, last))
+        return DaySpan(shift_day(self.first, first), shift_day(self.last, last))
 
     @property
     def is_open(self) -> bool:
@@ -84,7 +84,7 @@ def single_day(day: date) -> DaySpan:
     return DaySpan(day, day)
 
 
-def shifted(day: date, days: int) -> date:
+def shift_day(day: date, days: int) -> date:
     """Return the day `days` later, clamped to the calendar: `date.min` to `date.max`."""
     try:
         return day + timedelta(days=days)
@@ -109,22 +109,22 @@ def year_of(year: int) -> DaySpan | None:
 
 def week_of(day: date) -> DaySpan:
     """Return the week of a day."""
-    return DaySpan(shifted(day, -day.weekday()), shifted(day, _WEEK - 1 - day.weekday()))
+    return DaySpan(shift_day(day, -day.weekday()), shift_day(day, _WEEK - 1 - day.weekday()))
 
 
 def weekend_of(day: date) -> DaySpan:
     """Return Saturday and Sunday of the week of a day."""
-    return DaySpan(shifted(day, _SATURDAY - day.weekday()), shifted(day, _WEEK - 1 - day.weekday()))
+    return DaySpan(shift_day(day, _SATURDAY - day.weekday()), shift_day(day, _WEEK - 1 - day.weekday()))
 
 
 def unit_away(day: date, count: int, unit: Unit) -> DaySpan | None:
     """Return the day, week, weekend, month or year that is `count` units after that of `day`; before, if negative."""
     if unit is Unit.DAY:
-        return single_day(shifted(day, count))
+        return single_day(shift_day(day, count))
     if unit is Unit.WEEK:
-        return week_of(shifted(day, _WEEK * count))
+        return week_of(shift_day(day, _WEEK * count))
     if unit is Unit.WEEKEND:
-        return weekend_of(shifted(day, _WEEK * count))
+        return weekend_of(shift_day(day, _WEEK * count))
     if unit is Unit.MONTH:
         return month_of(day.year, day.month + count)
     return year_of(day.year + count)
@@ -133,9 +133,9 @@ def unit_away(day: date, count: int, unit: Unit) -> DaySpan | None:
 def last_units(day: date, count: int, unit: Unit) -> DaySpan | None:
     """Return the days from `count` units ago up to `day`."""
     if unit in (Unit.DAY, Unit.WEEK):
-        return DaySpan(shifted(day, -count * (_WEEK if unit is Unit.WEEK else 1)), day)
+        return DaySpan(shift_day(day, -count * (_WEEK if unit is Unit.WEEK else 1)), day)
     month = month_of(day.year, day.month - count * (12 if unit is Unit.YEAR else 1))
-    return month and DaySpan(shifted(month.first, min(day.day, month.last.day) - 1), day)
+    return month and DaySpan(shift_day(month.first, min(day.day, month.last.day) - 1), day)
 
 
 def in_year(year: int, month: int, day: int | None) -> DaySpan | None:
@@ -143,7 +143,7 @@ def in_year(year: int, month: int, day: int | None) -> DaySpan | None:
     span = month_of(year, month)
     if span is None or day is None:
         return span
-    return single_day(shifted(span.first, day - 1)) if 1 <= day <= span.last.day else None
+    return single_day(shift_day(span.first, day - 1)) if 1 <= day <= span.last.day else None
 
 
 def nearest_year(near: date, month: int, day: int | None) -> DaySpan | None:
@@ -251,8 +251,8 @@ def _third(span: DaySpan, number: int) -> DaySpan:
     """Return the early (0), mid (1) or late (2) part of a month or a year."""
     if span.first.month != span.last.month:
         return _months(span.first.year, 4 * number + 1, 4 * number + 4)
-    first = shifted(span.first, _THIRD * number)
-    return DaySpan(first, span.last if number == 2 else shifted(first, _THIRD - 1))
+    first = shift_day(span.first, _THIRD * number)
+    return DaySpan(first, span.last if number == 2 else shift_day(first, _THIRD - 1))
 
 
 def _months(year: int, first: int, last: int) -> DaySpan:
@@ -262,9 +262,9 @@ def _months(year: int, first: int, last: int) -> DaySpan:
 
 def _week(month: DaySpan, which: str) -> DaySpan:
     if which not in _WEEKS:
-        return DaySpan(shifted(month.last, 1 - _WEEK), month.last)
-    first = shifted(month.first, _WEEK * _WEEKS[which])
-    return DaySpan(first, shifted(first, _WEEK - 1))
+        return DaySpan(shift_day(month.last, 1 - _WEEK), month.last)
+    first = shift_day(month.first, _WEEK * _WEEKS[which])
+    return DaySpan(first, shift_day(first, _WEEK - 1))
 
 
 class Direction(IntEnum):
@@ -289,10 +289,10 @@ class Calendar(Struct, frozen=True):
         """Return the nearest weekday with that number (Monday is 0), or the nearest before or after the day."""
         ahead = (number - self.day.weekday()) % 7
         if direction is Direction.PAST:
-            return shifted(self.day, ahead - 7)
+            return shift_day(self.day, ahead - 7)
         if direction is Direction.FUTURE:
-            return shifted(self.day, ahead or 7)
-        return shifted(self.day, ahead if ahead <= 3 else ahead - 7)
+            return shift_day(self.day, ahead or 7)
+        return shift_day(self.day, ahead if ahead <= 3 else ahead - 7)
 
     def day_of_month(self, number: int, *, is_past: bool) -> DaySpan | None:
         """Return the nearest day with that number in a month, or the last such day; None if there is none.
@@ -317,7 +317,7 @@ class Calendar(Struct, frozen=True):
         if year is not None:
             return _months(year, first, last)
         years = range(max(self.day.year - 1, date.min.year), min(self.day.year + 1, date.max.year) + 1)
-        ends = date.max if self.ahead is None else shifted(self.day, self.ahead)
+        ends = date.max if self.ahead is None else shift_day(self.day, self.ahead)
         spans = [span for near in years if (span := _months(near, first, last)).first <= ends]
         return min(spans, key=lambda span: span.distance(self.day))
 
@@ -325,7 +325,7 @@ class Calendar(Struct, frozen=True):
         """Return the weekend of this week; if the direction is the past and it has not begun, that of the last week."""
         weekend = weekend_of(self.day)
         return (
-            weekend_of(shifted(self.day, -7))
+            weekend_of(shift_day(self.day, -7))
             if self.direction is Direction.PAST and weekend.first > self.day
             else weekend
         )

@@ -32,7 +32,7 @@ from memoryd.domain.memories.unasked.concepts import (
 )
 from memoryd.domain.memories.unasked.form import word_count
 from memoryd.domain.memories.unasked.german import german_weights, is_german
-from memoryd.domain.memories.unasked.messages import UnaskedMessage
+from memoryd.domain.memories.unasked.messages import MessageParts
 from memoryd.domain.ranking.calibration import Idf
 from memoryd.domain.ranking.fusion import Noise
 from memoryd.domain.text.dates import MONTH
@@ -151,7 +151,7 @@ class MessageEvidence:
 
     def __init__(
         self,
-        message: UnaskedMessage,
+        message: MessageParts,
         *,
         idf: Idf,
         noise: Noise,

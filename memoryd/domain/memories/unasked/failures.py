@@ -13,8 +13,8 @@ from collections.abc import Collection, Iterator
 
 from memoryd.domain.expressions import caseless, expression, word_set
 from memoryd.domain.memories.kinds import Kind
-from memoryd.domain.memories.unasked.messages import UnaskedMessage
-from memoryd.domain.redaction import redacted
+from memoryd.domain.memories.unasked.messages import MessageParts
+from memoryd.domain.redaction import redact
 from memoryd.domain.text.sanitizing import harmless_text
 from memoryd.domain.text.words import UNSPACED_RUN, query_terms
 
@@ -73,20 +73,20 @@ def failure_question(command: str, error: str) -> str:
 
     `command` is the tool's input. Secrets are removed from both.
     """
-    output = harmless_text(redacted(error[:_CHARS]))
-    programs = " ".join(_programs(harmless_text(redacted(command[:_CHARS]))))
+    output = harmless_text(redact(error[:_CHARS]))
+    programs = " ".join(_programs(harmless_text(redact(command[:_CHARS]))))
     error_lines = dict.fromkeys(filter(None, map(_own_words, _error_lines(output))))
     if set(" ".join(error_lines).lower().split()) <= set(programs.lower().split()):
         return ""
     return "\n".join([programs, *error_lines])
 
 
-def failure_message(question: str) -> UnaskedMessage:
+def failure_message(question: str) -> MessageParts:
     """Return the message for the question of a failure."""
-    return UnaskedMessage(tuple(filter(None, question.split("\n"))))
+    return MessageParts(tuple(filter(None, question.split("\n"))))
 
 
-def is_worth_telling(kind: Kind | None, terms: Collection[str], score: float, question: str) -> bool:
+def is_relevant_to_failure(kind: Kind | None, terms: Collection[str], score: float, question: str) -> bool:
     """Return whether an item is included for a failure, by its kind, its terms of the question, and its score."""
     programs, _, own = question.partition("\n")
     is_about = len(terms) > 1 and not set(query_terms(own)).difference(query_terms(programs)).isdisjoint(terms)

@@ -156,7 +156,7 @@ _SPEAKS_TO = caseless(
 )
 
 
-class UnaskedMessage(Struct, frozen=True):
+class MessageParts(Struct, frozen=True):
     """The parts of a message that may require memory; if there are none, `silence` has the reason."""
 
     parts: tuple[str, ...] = ()
@@ -170,32 +170,32 @@ class UnaskedMessage(Struct, frozen=True):
         return form_of(self.wording) if self.wording else UNKNOWN
 
 
-def read_message(text: str, *, names_entity: bool, names_noun: bool = False) -> UnaskedMessage:
+def read_message(text: str, *, names_entity: bool, names_noun: bool = False) -> MessageParts:
     """Return the parts of a message that may require memory; `names_entity`: it names a known entity.
 
     `names_noun`: it names an entity with a common noun, such as *hens*, which may also be a unit of a calculation.
     """
     plain = normalised(text[:MAX_CHARS]).strip()
     if not _LETTER.search(plain):
-        return UnaskedMessage(silence=SkipReason.NO_CONTENT)
+        return MessageParts(silence=SkipReason.NO_CONTENT)
     if _is_idle(plain):
-        return UnaskedMessage(silence=SkipReason.SMALL_TALK)
+        return MessageParts(silence=SkipReason.SMALL_TALK)
     spoken = _without_pasted(plain)
     if not spoken:
-        return UnaskedMessage(silence=SkipReason.PASTED_OUTPUT)
+        return MessageParts(silence=SkipReason.PASTED_OUTPUT)
     is_sum = len(spoken) <= LONGEST_SUM and _ARITHMETIC.search(spoken) and not _FIRST_PERSON.search(spoken)
     is_named = names_entity or (names_noun and not is_sum)
     if not is_named and _is_about_style(spoken):
-        return UnaskedMessage(silence=SkipReason.ABOUT_OUTPUT)
+        return MessageParts(silence=SkipReason.ABOUT_OUTPUT)
     if is_sum and not is_named:
-        return UnaskedMessage(silence=SkipReason.ARITHMETIC)
+        return MessageParts(silence=SkipReason.ARITHMETIC)
     question = spoken[:-POLITE_CHARS] + _THANKS.sub("", spoken[-POLITE_CHARS:])
     parts = [part for part in _clauses(question) if not _is_idle(part)]
     if not parts or (not is_named and _is_too_short(spoken)):
-        return UnaskedMessage(silence=SkipReason.SMALL_TALK)
+        return MessageParts(silence=SkipReason.SMALL_TALK)
     if len(parts) > MAX_PARTS:
         parts = [*parts[: MAX_PARTS // 2], *parts[-(MAX_PARTS // 2) :]]
-    return UnaskedMessage(tuple(parts), ", ".join(parts))
+    return MessageParts(tuple(parts), ", ".join(parts))
 
 
 def _is_idle(text: str) -> bool:

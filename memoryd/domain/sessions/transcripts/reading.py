@@ -172,7 +172,7 @@ class SpokenLine(Struct, frozen=True):
     utterance: Utterance
 
 
-class ReadOn(Struct, frozen=True):
+class TailRead(Struct, frozen=True):
     """The result of one step. Its lines and `tail` are to be stored in one transaction."""
 
     state: TranscriptState

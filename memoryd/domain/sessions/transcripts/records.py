@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from memoryd.domain.documents import Speaker, is_hidden
 from memoryd.domain.expressions import expression
-from memoryd.domain.redaction import redacted
+from memoryd.domain.redaction import redact
 from memoryd.domain.sessions.turns import AHEAD, EARLIEST, LATEST
 from memoryd.domain.text.sanitizing import with_cuts, without_cuts
 
@@ -158,7 +158,7 @@ def spoken_text(text: str) -> str:
     masked = without_cuts(shortened(with_cuts(text), MAX_CHARS))
     text = folded(masked)
     # redact again: folding joins lines, and a command and its password may have been on two
-    return text if text == masked else redacted(text)
+    return text if text == masked else redact(text)
 
 
 SUFFIX = ".jsonl"

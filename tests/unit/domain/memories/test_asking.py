@@ -5,7 +5,7 @@ from datetime import date
 import pytest
 
 from memoryd.domain.memories.entities import slug_of
-from memoryd.domain.memories.recall_filters import asking_of, asks_for_all, asks_for_opinion
+from memoryd.domain.memories.recall_filters import asks_for_all, asks_for_opinion, query_intent
 from memoryd.domain.memories.times.parsing import QueryDays
 from memoryd.domain.memories.times.spans import DaySpan
 
@@ -71,12 +71,12 @@ def test_bare_questions_name_what_answers_them(
     question: str, names: list[str], days: QueryDays | None, is_bare: bool
 ) -> None:
     slugs = [slug_of(name) for name in names]
-    assert asking_of(question, entities=slugs, names=names, days=days).is_bare is is_bare
+    assert query_intent(question, entities=slugs, names=names, days=days).is_bare is is_bare
 
 
 def test_hostile_questions_are_read_in_linear_time() -> None:
     for text in ("do " * 33_000, "上个" * 50_000, "a" * 100_000, "like " * 20_000, "'" * 100_000, "1" * 100_000):
-        found = asking_of(text, entities=[slug_of("a")], names=["a"], days=None)
+        found = query_intent(text, entities=[slug_of("a")], names=["a"], days=None)
         assert found.entities
 
 

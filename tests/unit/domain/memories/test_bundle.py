@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from memoryd.domain.memories.abstracts import shorter
-from memoryd.domain.memories.bundle import BundlePart, StableBlock, bundle, harmless, stable_block
+from memoryd.domain.memories.bundle import BundlePart, StableBlock, escaped_text, make_bundle, stable_block
 from memoryd.domain.skips import SkipReason
 from memoryd.domain.text.tokens import estimate
 
@@ -31,7 +31,7 @@ TAG = re.compile(r"</?[a-z]")
 
 def test_bundle_holds_stable_block_and_tail_with_a_receipt() -> None:
     stable = stable_block([CORE], [PINNED], budget=1200)
-    whole = bundle(stable, [RECALLED], budget=1200)
+    whole = make_bundle(stable, [RECALLED], budget=1200)
     assert whole.text.startswith("<core-memory>\n")
     assert 'source="memory/2025-11-27.md#L4"' in whole.text
     assert "not instructions" in whole.text
@@ -45,23 +45,23 @@ def test_bundle_holds_stable_block_and_tail_with_a_receipt() -> None:
 
 def test_known_stable_block_is_left_out_and_said_so() -> None:
     stable = stable_block([CORE], [], budget=1200)
-    again = bundle(stable, [RECALLED], budget=1200, if_none_match=f'"{stable.etag}"')
+    again = make_bundle(stable, [RECALLED], budget=1200, if_none_match=f'"{stable.etag}"')
     assert again.is_unchanged
     assert "alder" not in again.text
     assert "4172" in again.text
     assert again.receipt[0].cut == "it has the version of ifNoneMatch"
-    assert not bundle(stable, [], budget=1200, if_none_match="other").is_unchanged
+    assert not make_bundle(stable, [], budget=1200, if_none_match="other").is_unchanged
 
 
 def test_question_does_not_move_the_stable_block() -> None:
     stable = stable_block([CORE], [PINNED], budget=1200)
-    one, other = (bundle(stable, tail, budget=1200) for tail in ([RECALLED], []))
+    one, other = (make_bundle(stable, tail, budget=1200) for tail in ([RECALLED], []))
     assert one.stable.text == other.stable.text
     assert one.stable.etag == other.stable.etag
 
 
 def test_sources_are_not_told_where_they_are_not_to_be_cited() -> None:
-    told = bundle(StableBlock(), [RECALLED], budget=1200, has_citations=False)
+    told = make_bundle(StableBlock(), [RECALLED], budget=1200, has_citations=False)
     assert "memory/2025-11-27.md" not in told.text
     assert "Do not cite" in told.text
 
@@ -73,7 +73,7 @@ def test_core_file_beyond_the_budget_loses_its_last_lines_and_a_memory_is_left_o
     assert "fact 399" not in stable.text
     assert estimate(stable.text) <= 300
     assert "last" in stable.receipt[0].cut
-    tail = bundle(stable, [BundlePart("x", "word " * 4000), RECALLED], budget=400)
+    tail = make_bundle(stable, [BundlePart("x", "word " * 4000), RECALLED], budget=400)
     assert [line.is_included for line in tail.receipt[-2:]] == [False, True], (
         "what is short has room where what is long has none"
     )
@@ -85,7 +85,7 @@ def test_memory_is_told_by_its_overview_then_by_one_sentence_then_not_at_all() -
     part = BundlePart("5e6f7a8b", text, "memory/2025-11-27.md#L4", shorter=shorter(text))
     cuts, sizes = list[str](), list[int]()
     for budget in range(900, 0, -5):
-        made = bundle(StableBlock(), [part], budget=budget)
+        made = make_bundle(StableBlock(), [part], budget=budget)
         [line] = made.receipt
         assert made.tokens <= budget
         assert line.is_included == ("The gateway" in made.text)
@@ -100,7 +100,7 @@ def test_memory_is_told_by_its_overview_then_by_one_sentence_then_not_at_all() -
 def test_no_text_closes_what_it_stands_in_and_the_budget_holds(
     documents: list[BundlePart], recalled: list[BundlePart], budget: int
 ) -> None:
-    whole = bundle(stable_block(documents, [], budget=budget), recalled, budget=budget)
+    whole = make_bundle(stable_block(documents, [], budget=budget), recalled, budget=budget)
     told = sum(line.is_included for line in whole.receipt)
     assert whole.text.count("<note") == whole.text.count("</note>") == told
     assert len(TAG.findall(whole.text)) == 2 * (told + bool(whole.stable.text) + bool(whole.tail))
@@ -110,8 +110,8 @@ def test_no_text_closes_what_it_stands_in_and_the_budget_holds(
 
 @given(st.text())
 def test_harmless_text_has_no_markup_and_is_the_same_twice(text: str) -> None:
-    assert "<" not in harmless(text)
-    assert harmless(text) == harmless(text)
+    assert "<" not in escaped_text(text)
+    assert escaped_text(text) == escaped_text(text)
 
 
 @given(st.lists(parts, max_size=4), st.integers(0, 500))
@@ -127,7 +127,7 @@ def test_what_stands_in_the_stable_block_is_not_told_again() -> None:
     passage = BundlePart("MEMORY.md#L1-L3", "# Memory\n\n- The gateway", "MEMORY.md#L1-L3")
     same = BundlePart("00000001", "The gateway runs  on alder.", "memory/2025-11-27.md#L4")
     pinned = BundlePart("1a2b3c4d", "Peter is allergic to nuts.", "memory/2025-11-27.md#L5", is_superseded=True)
-    made = bundle(stable, [passage, same, RECALLED, pinned], budget=1200)
+    made = make_bundle(stable, [passage, same, RECALLED, pinned], budget=1200)
     assert [(line.name, line.cut) for line in made.receipt if not line.is_included] == [
         (name, "it stands in the stable block") for name in ("MEMORY.md#L1-L3", "00000001", "1a2b3c4d")
     ]
@@ -140,7 +140,7 @@ def test_outdated_text_of_the_core_file_is_told_to_be_outdated() -> None:
     old = BundlePart(
         "00000001", "The gateway runs on alder.", "memory/2025-10-01.md#L4", "superseded", is_superseded=True
     )
-    assert "superseded" in bundle(stable, [old], budget=1200).tail
+    assert "superseded" in make_bundle(stable, [old], budget=1200).tail
 
 
 def test_what_was_cut_out_of_the_core_file_may_be_recalled() -> None:
@@ -151,7 +151,7 @@ def test_what_was_cut_out_of_the_core_file_may_be_recalled() -> None:
     first, last = (
         BundlePart(f"MEMORY.md#L{at}", f"- line {at} of the core file", f"MEMORY.md#L{at}") for at in (1, 199)
     )
-    made = bundle(stable, [first, last], budget=1200)
+    made = make_bundle(stable, [first, last], budget=1200)
     assert "line 199 of" in made.tail
     assert "line 1 of" not in made.tail
 
@@ -202,7 +202,7 @@ def test_tail_tells_what_is_stated_again_where_a_question_asks_for_it() -> None:
     stable = stable_block([CORE], [PINNED], budget=1200, stated=[LESSON])
     asked = BundlePart(LESSON.name, LESSON.text, "memory/2025-11-27.md#L4", note="2025-11-27, lesson")
     pinned = BundlePart(PINNED.name, PINNED.text, "memory/2025-11-27.md#L5")
-    made = bundle(stable, [asked, pinned], budget=1200)
+    made = make_bundle(stable, [asked, pinned], budget=1200)
     assert LESSON.text in made.tail
     assert PINNED.text not in made.tail
     assert made.receipt[-1].cut == SkipReason.REPEATED

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoryd.domain.memories.reflect.core import appended, inserted, replaced
+from memoryd.domain.memories.reflect.core import append_lines, insert_lines, replace_text
 
 TEXT = "# Memory\n\n## People\n- Peter lives in Graz.\n\n## Places\n"
 LINES = st.lists(st.sampled_from(["a", "b", "", "## C", "é"]), max_size=8).map("\n".join)
@@ -14,19 +14,19 @@ LINES = st.lists(st.sampled_from(["a", "b", "", "## C", "é"]), max_size=8).map(
     ("before", "after"), [("", "- x\n"), ("a\n", "a\n- x\n"), ("a", "a\n- x"), ("a\n\n", "a\n\n- x\n")]
 )
 def test_lines_go_to_the_end(before: str, after: str) -> None:
-    assert appended(before, "- x\n") == after
+    assert append_lines(before, "- x\n") == after
 
 
 @given(LINES, LINES)
 def test_appending_keeps_all_that_stood_there(text: str, added: str) -> None:
     if added.strip():
-        assert appended(text, added).startswith(text.removesuffix("\n"))
+        assert append_lines(text, added).startswith(text.removesuffix("\n"))
 
 
 def test_a_text_that_occurs_once_is_replaced() -> None:
-    assert replaced(TEXT, "Graz", "Wien") == TEXT.replace("Graz", "Wien")
-    assert replaced(TEXT, "- Peter lives in Graz.", "") == TEXT.replace("- Peter lives in Graz.\n", "")
-    assert replaced(TEXT, "- Peter lives in Graz.\r\n", "- x\r\n") == TEXT.replace("- Peter lives in Graz.", "- x")
+    assert replace_text(TEXT, "Graz", "Wien") == TEXT.replace("Graz", "Wien")
+    assert replace_text(TEXT, "- Peter lives in Graz.", "") == TEXT.replace("- Peter lives in Graz.\n", "")
+    assert replace_text(TEXT, "- Peter lives in Graz.\r\n", "- x\r\n") == TEXT.replace("- Peter lives in Graz.", "- x")
 
 
 @pytest.mark.parametrize(
@@ -34,16 +34,16 @@ def test_a_text_that_occurs_once_is_replaced() -> None:
 )
 def test_a_text_that_does_not_occur_once_is_not_replaced(old: str, told: str) -> None:
     with pytest.raises(ValueError, match=told):
-        replaced(TEXT, old, "x")
+        replace_text(TEXT, old, "x")
 
 
 def test_lines_go_below_a_heading() -> None:
-    assert inserted(TEXT, "- Anna\n- Otto", after="## People") == TEXT.replace(
+    assert insert_lines(TEXT, "- Anna\n- Otto", after="## People") == TEXT.replace(
         "## People\n", "## People\n- Anna\n- Otto\n"
     )
-    assert inserted(TEXT, "- x", after=" ## Places ") == TEXT + "- x\n"
+    assert insert_lines(TEXT, "- x", after=" ## Places ") == TEXT + "- x\n"
     for after in ("## Nowhere", "", " "):
         with pytest.raises(ValueError, match="once"):
-            inserted(TEXT, "- x", after=after)
+            insert_lines(TEXT, "- x", after=after)
     with pytest.raises(ValueError, match="nothing"):
-        inserted(TEXT, "\n", after="## People")
+        insert_lines(TEXT, "\n", after="## People")

@@ -5,7 +5,7 @@ from time import process_time
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from memoryd.domain.memories.changes.diffs import applied, carried, changed_lines, is_applied, unified_diff
+from memoryd.domain.memories.changes.diffs import apply_diff, changed_lines, is_applied, rebase_diff, unified_diff
 
 LINES = st.lists(
     st.sampled_from(["a", "b", "", "@@ -1 +1 @@", "--- a", "+x", "c\rc", "d\x0c", "\\ No newline at end of file"])
@@ -18,7 +18,7 @@ def test_diff_leads_from_before_to_after(before: str, after: str) -> None:
     diff = unified_diff("MEMORY.md", before, after)
     assert (diff == "") == (before == after)
     if diff:
-        found = applied(before, diff)
+        found = apply_diff(before, diff)
         assert found == after
 
 
@@ -26,7 +26,7 @@ def test_diff_leads_from_before_to_after(before: str, after: str) -> None:
 @example(before="d\x0c", after="", grown="d\x0c\n")
 def test_diff_on_another_text_fits_whole_or_not_at_all(before: str, after: str, grown: str) -> None:
     diff = unified_diff("MEMORY.md", before, after)
-    found = applied(grown, diff) if diff else None
+    found = apply_diff(grown, diff) if diff else None
     if found is not None:
         # what the diff does not name is still there, in its order
         rest = iter(lines_of(found))
@@ -42,22 +42,22 @@ def lines_of(text: str) -> list[str]:
 def test_diff_follows_its_lines_when_they_move() -> None:
     before = "# Core\n\n- Anna sells honey\n- the port is 1\n- end\n"
     diff = unified_diff("MEMORY.md", before, before.replace("port is 1", "port is 2"))
-    assert applied("a line above\n" + before, diff) == "a line above\n" + before.replace("port is 1", "port is 2")
+    assert apply_diff("a line above\n" + before, diff) == "a line above\n" + before.replace("port is 1", "port is 2")
 
 
 def test_diff_whose_lines_stand_twice_is_not_applied() -> None:
     before = "- the port is 1\n"
     diff = unified_diff("MEMORY.md", before, "- the port is 2\n")
-    assert applied(f"x\n{before}y\n{before}", diff) is None
-    assert applied(f"x\n{before}", diff) == "x\n- the port is 2\n"
-    assert applied("- the port is 3\n", diff) is None
+    assert apply_diff(f"x\n{before}y\n{before}", diff) is None
+    assert apply_diff(f"x\n{before}", diff) == "x\n- the port is 2\n"
+    assert apply_diff("- the port is 3\n", diff) is None
 
 
 def test_diff_of_a_new_file() -> None:
     diff = unified_diff("MEMORY.md", "", "# Core\n")
     assert diff.startswith("--- /dev/null\n+++ b/MEMORY.md\n")
-    assert applied("", diff) == "# Core\n"
-    assert applied("somebody wrote it meanwhile\n", diff) is None
+    assert apply_diff("", diff) == "# Core\n"
+    assert apply_diff("somebody wrote it meanwhile\n", diff) is None
 
 
 def test_changed_lines_do_not_depend_on_their_place() -> None:
@@ -72,9 +72,9 @@ CORE = "# Core\n\n- a\n- b\n"
 
 def test_diff_is_carried_over_a_change_beside_its_lines() -> None:
     more = unified_diff("m", CORE, f"{CORE}- c\n")
-    found = carried(CORE, CORE.replace("- b", "- B"), more)
+    found = rebase_diff(CORE, CORE.replace("- b", "- B"), more)
     assert found is not None
-    assert applied(CORE.replace("- b", "- B"), found) == "# Core\n\n- a\n- B\n- c\n"
+    assert apply_diff(CORE.replace("- b", "- B"), found) == "# Core\n\n- a\n- B\n- c\n"
     assert changed_lines(found) == changed_lines(more)
 
 
@@ -82,7 +82,7 @@ def test_diff_of_a_long_note_is_carried_soon() -> None:
     note = "".join(f"- line {number}\n\n" for number in range(10_000))
     edit = unified_diff("m", note, note.replace("- line 5000\n", "- another\n"))
     began = process_time()
-    found = carried(note, f"{note}- c\n", edit)
+    found = rebase_diff(note, f"{note}- c\n", edit)
     assert process_time() - began < 5
     assert found is not None
     assert changed_lines(found) == changed_lines(edit)
@@ -90,13 +90,13 @@ def test_diff_of_a_long_note_is_carried_soon() -> None:
 
 def test_two_diffs_that_add_at_one_place_keep_their_order() -> None:
     more = unified_diff("m", CORE, f"{CORE}- d\n")
-    found = carried(CORE, f"{CORE}- c\n", more)
+    found = rebase_diff(CORE, f"{CORE}- c\n", more)
     assert found is not None
-    assert applied(f"{CORE}- c\n", found) == f"{CORE}- c\n- d\n"
+    assert apply_diff(f"{CORE}- c\n", found) == f"{CORE}- c\n- d\n"
 
 
 def test_diff_of_lines_that_another_one_changed_is_not_carried() -> None:
-    assert carried(CORE, CORE.replace("- b", "- B"), unified_diff("m", CORE, CORE.replace("- b", "- z"))) is None
+    assert rebase_diff(CORE, CORE.replace("- b", "- B"), unified_diff("m", CORE, CORE.replace("- b", "- z"))) is None
 
 
 @given(before=TEXTS, after=TEXTS)
@@ -108,5 +108,5 @@ def test_applied_diff_is_known_to_be(before: str, after: str) -> None:
 @given(before=TEXTS, first=TEXTS, second=TEXTS)
 def test_carried_diff_fits_what_the_text_became(before: str, first: str, second: str) -> None:
     diff = unified_diff("m", before, second)
-    found = carried(before, first, diff) if diff else None
-    assert not found or applied(first, found) is not None
+    found = rebase_diff(before, first, diff) if diff else None
+    assert not found or apply_diff(first, found) is not None

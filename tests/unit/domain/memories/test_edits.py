@@ -5,11 +5,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memoryd.domain.documents import RelativePath
-from memoryd.domain.memories.edits import NoPlaceError, retained_in
+from memoryd.domain.memories.edits import NoPlaceError, add_memories
 from memoryd.domain.memories.kinds import Kind
 from memoryd.domain.memories.line import RetainedLine, parse_line
 from memoryd.domain.memories.sections import memory_sections
-from memoryd.domain.text.lines import padded
+from memoryd.domain.text.lines import encode_padded
 
 LOG = RelativePath("memory/2026-11-18.md")
 TEA = RetainedLine(Kind.WORLD, "drinks tea", ("Peter",))
@@ -83,12 +83,12 @@ TEXTS = st.lists(
     ],
 )
 def test_a_memory_goes_below_the_heading(before: str, after: str) -> None:
-    assert retained_in(before, LOG, [TEA]).text == after
+    assert add_memories(before, LOG, [TEA]).text == after
 
 
 def test_what_the_log_states_already_is_not_added() -> None:
     text = f"## Retain\n{BULLET}\n"
-    found = retained_in(text, LOG, [TEA, TEA])
+    found = add_memories(text, LOG, [TEA, TEA])
     assert found.text == text
     assert not found.added
     assert [one.start_line for one in found.placed] == [2, 2]
@@ -103,12 +103,12 @@ def test_every_other_line_stays_and_the_memory_is_read_back(before: str, text: s
     if parse_line(f"- W: {line.text}") is None:
         return
     try:
-        found = retained_in(before, LOG, [line])
+        found = add_memories(before, LOG, [line])
     except NoPlaceError:
         assert any(sign in before for sign in ("```", "~~~", "memoryd:", "---", "#"))
         return
-    known = [one.line for one in memory_sections(padded(before), LOG).lines]
-    now = [one.line for one in memory_sections(padded(found.text), LOG).lines]
+    known = [one.line for one in memory_sections(encode_padded(before), LOG).lines]
+    now = [one.line for one in memory_sections(encode_padded(found.text), LOG).lines]
     fresh = [] if line.id in {one.id for one in known} else [line]
     assert sorted(map(str, now)) == sorted(map(str, [*known, *fresh]))
     assert found.placed[0].line.id == line.id

@@ -3,7 +3,7 @@
 import pytest
 
 from memoryd.domain.memories.kinds import Kind
-from memoryd.domain.memories.unasked.failures import failure_message, failure_question, is_worth_telling
+from memoryd.domain.memories.unasked.failures import failure_message, failure_question, is_relevant_to_failure
 from tests.waiting import soon
 
 PYTHON = """Traceback (most recent call last):
@@ -73,9 +73,11 @@ def test_long_output_asks_little_and_soon() -> None:
 def test_lesson_is_told_for_two_words_and_a_fact_for_much_more() -> None:
     asked = failure_question("docker compose up", "port is already allocated")
     assert failure_message(asked).parts == ("docker compose", "port already allocated")
-    assert is_worth_telling(Kind.LESSON, ["docker", "port"], 3.5, asked)
-    assert not is_worth_telling(Kind.LESSON, ["docker", "compose"], 9.0, asked), "any failure of the program has these"
-    assert not is_worth_telling(Kind.LESSON, ["port"], 4.0, asked)
-    assert not is_worth_telling(Kind.FACT, ["docker", "port"], 1.4, asked)
-    assert is_worth_telling(Kind.FACT, ["docker", "port", "allocated"], 2.4, asked)
-    assert not is_worth_telling(None, ["docker", "port"], 1.4, asked)
+    assert is_relevant_to_failure(Kind.LESSON, ["docker", "port"], 3.5, asked)
+    assert not is_relevant_to_failure(Kind.LESSON, ["docker", "compose"], 9.0, asked), (
+        "any failure of the program has these"
+    )
+    assert not is_relevant_to_failure(Kind.LESSON, ["port"], 4.0, asked)
+    assert not is_relevant_to_failure(Kind.FACT, ["docker", "port"], 1.4, asked)
+    assert is_relevant_to_failure(Kind.FACT, ["docker", "port", "allocated"], 2.4, asked)
+    assert not is_relevant_to_failure(None, ["docker", "port"], 1.4, asked)

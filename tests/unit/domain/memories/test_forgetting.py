@@ -6,9 +6,9 @@ from hypothesis import strategies as st
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.memories.changes.forgetting import (
     Traces,
+    drop_empty_page,
     with_other_lines,
     without_memories,
-    without_page,
     without_words,
 )
 from memoryd.domain.memories.changes.tombstones import TextMatcher
@@ -86,7 +86,7 @@ EMPTY = "<!-- memoryd:begin -->\nFirst seen 2025-11-27; 0 memories.\n<!-- memory
 
 
 def test_a_page_that_tells_nothing_goes_unless_a_person_wrote_on_it() -> None:
-    assert without_page(f"# Peter\n\n{EMPTY}", PAGE) == ""
+    assert drop_empty_page(f"# Peter\n\n{EMPTY}", PAGE) == ""
     entry = '- tea [memory/a.md#L3](../../memory/a.md#L3 "1a2b3c4d")\n'
     for text, path in (
         (f"# Peter\n\nMy friend.\n{EMPTY}", PAGE),
@@ -95,4 +95,4 @@ def test_a_page_that_tells_nothing_goes_unless_a_person_wrote_on_it() -> None:
         ("# Peter\n", PAGE),
         (f"# World\n{EMPTY}", RelativePath("bank/world.md")),
     ):
-        assert without_page(text, path) == text
+        assert drop_empty_page(text, path) == text

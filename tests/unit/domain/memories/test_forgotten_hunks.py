@@ -9,7 +9,7 @@ from memoryd.domain.memories.changes.diffs import (
     Hunk,
     hunks_between,
     lines_of,
-    taken_back,
+    revert_hunks,
     without_forgotten,
 )
 
@@ -26,7 +26,7 @@ def undone(before: str, after: str, now: str) -> str:
     hunks = without_forgotten(hunks_between(before, after), GONE)
     assert hunks is not None
     assert CANARY not in str(hunks)
-    return taken_back(now, hunks)
+    return revert_hunks(now, hunks)
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_words_that_run_over_lines_leave_no_part() -> None:
     beside = without_forgotten(hunks_between("- yellow\n  bird\n", "- yellow\n  bird\n- b\n"), over)
     assert beside is not None
     assert "yellow" not in str(beside)
-    assert taken_back("- b\n", beside) == ""
+    assert revert_hunks("- b\n", beside) == ""
     assert without_forgotten(hunks_between("x\n", "x\n- yellow\n  bird\n"), over) is None
 
 
@@ -72,7 +72,7 @@ def test_a_line_that_stays_without_its_words_stays_so() -> None:
     cut = Forgotten(lambda text: CANARY in text, lambda line: line.replace("canary", "[forgotten]"))
     hunks = without_forgotten(hunks_between("x\n", "x\n- session: canary\n"), cut)
     assert hunks is not None
-    assert taken_back("x\n- session: [forgotten]\n", hunks) == "x\n"
+    assert revert_hunks("x\n- session: [forgotten]\n", hunks) == "x\n"
 
 
 LINES = st.lists(st.sampled_from(["- a", "- b", "- c", "- d", "", "## Retain", "- the canary"]), max_size=8)

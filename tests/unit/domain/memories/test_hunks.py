@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoryd.domain.memories.changes.diffs import MovedOnError, hunks_between, taken_back
+from memoryd.domain.memories.changes.diffs import UncertainPlaceError, hunks_between, revert_hunks
 
 LINES = st.lists(st.sampled_from(["a", "b", "c", "- x", "", "## Retain"]), max_size=12).map("\n".join)
 
@@ -12,8 +12,8 @@ LINES = st.lists(st.sampled_from(["a", "b", "c", "- x", "", "## Retain"]), max_s
 @given(LINES, LINES)
 def test_what_was_done_is_taken_back(before: str, after: str) -> None:
     try:
-        assert taken_back(after, hunks_between(before, after)) == before
-    except MovedOnError:
+        assert revert_hunks(after, hunks_between(before, after)) == before
+    except UncertainPlaceError:
         # lines with twins, between which nobody can choose
         lines = after.split("\n")
         assert len(set(lines)) < len(lines)
@@ -25,53 +25,53 @@ def test_a_line_of_its_own_is_taken_out_wherever_a_person_moved_it(text: str, at
     place, moved = min(at, len(lines)), min(other, len(lines))
     hunks = hunks_between(text, "\n".join([*lines[:place], "- ours", *lines[place:]]))
     now = "\n".join([*lines[:moved], "- ours", *lines[moved:]])
-    assert taken_back(now, hunks) == text
+    assert revert_hunks(now, hunks) == text
 
 
 def test_what_a_person_edited_is_not_taken_back() -> None:
     hunks = hunks_between("a\n", "a\n- ours\n")
-    with pytest.raises(MovedOnError):
-        taken_back("a\n- ours, edited\n", hunks)
+    with pytest.raises(UncertainPlaceError):
+        revert_hunks("a\n- ours, edited\n", hunks)
 
 
 def test_a_twin_elsewhere_is_not_taken_for_what_was_written() -> None:
     hunks = hunks_between("top\n- x\nmiddle\nlow\nbottom\n", "top\n- x\nmiddle\nlow\n- x\nbottom\n")
     # the person took out ours: what is left was theirs
-    with pytest.raises(MovedOnError):
-        taken_back("top\n- x\nmiddle\nlow\nbottom\n", hunks)
+    with pytest.raises(UncertainPlaceError):
+        revert_hunks("top\n- x\nmiddle\nlow\nbottom\n", hunks)
 
 
 def test_what_was_taken_out_comes_back_between_its_neighbours() -> None:
     hunks = hunks_between("a\n- old\nb\nc\n", "a\nb\nc\n")
-    assert taken_back("new top\na\nb\nc\nmore\n", hunks) == "new top\na\n- old\nb\nc\nmore\n"
-    assert taken_back("a\nsomething else\nb\n", hunks) == "a\n- old\nsomething else\nb\n"
+    assert revert_hunks("new top\na\nb\nc\nmore\n", hunks) == "new top\na\n- old\nb\nc\nmore\n"
+    assert revert_hunks("a\nsomething else\nb\n", hunks) == "a\n- old\nsomething else\nb\n"
 
 
 def test_what_was_taken_out_comes_back_beside_the_neighbour_that_is_left() -> None:
     hunks = hunks_between("# Day\n- one\n- old\n- two\n- three\n", "# Day\n- one\n- two\n- three\n")
     moved_below = "# Day\n- one\n# Later\n- two\n- three\n- new\n"
-    assert taken_back(moved_below, hunks) == "# Day\n- one\n- old\n# Later\n- two\n- three\n- new\n"
-    assert taken_back("- two\n- three\n- one\n", hunks) == "- old\n- two\n- three\n- one\n"
-    with pytest.raises(MovedOnError, match="what it took out at line 3 may belong in 2 places"):
-        taken_back("- one\nx\n- one\n", hunks)
-    with pytest.raises(MovedOnError, match="the lines around what it took out at line 3 are others now"):
-        taken_back("nothing of it\n", hunks)
+    assert revert_hunks(moved_below, hunks) == "# Day\n- one\n- old\n# Later\n- two\n- three\n- new\n"
+    assert revert_hunks("- two\n- three\n- one\n", hunks) == "- old\n- two\n- three\n- one\n"
+    with pytest.raises(UncertainPlaceError, match="what it took out at line 3 may belong in 2 places"):
+        revert_hunks("- one\nx\n- one\n", hunks)
+    with pytest.raises(UncertainPlaceError, match="the lines around what it took out at line 3 are others now"):
+        revert_hunks("nothing of it\n", hunks)
 
 
 def test_a_large_change_is_one_hunk() -> None:
     before, after = "\n".join(map(str, range(0, 4_000, 2))), "\n".join(map(str, range(1, 4_000, 2)))
     hunks = hunks_between(before, after)
     assert len(hunks) == 1
-    assert taken_back(after, hunks) == before
+    assert revert_hunks(after, hunks) == before
 
 
 def test_a_heading_stays_where_lines_came_below_it() -> None:
     first = hunks_between("# Day\n", "# Day\n\n## Retain\n- W: one\n")
 
-    assert taken_back("# Day\n\n## Retain\n- W: one\n- W: two\n", first) == "# Day\n\n## Retain\n- W: two\n"
-    assert taken_back("# Day\n\n## Retain\n- W: one\n\n## Later\n", first) == "# Day\n\n## Later\n"
-    assert taken_back("# Day\n\n## Retain\n- W: one\n### Later\n", first) == "# Day\n\n## Retain\n### Later\n"
+    assert revert_hunks("# Day\n\n## Retain\n- W: one\n- W: two\n", first) == "# Day\n\n## Retain\n- W: two\n"
+    assert revert_hunks("# Day\n\n## Retain\n- W: one\n\n## Later\n", first) == "# Day\n\n## Later\n"
+    assert revert_hunks("# Day\n\n## Retain\n- W: one\n### Later\n", first) == "# Day\n\n## Retain\n### Later\n"
 
 
 def test_a_heading_goes_where_the_undo_itself_brings_lines_back_below_it() -> None:
-    assert taken_back("## Retain\n", hunks_between("\na", "## Retain\n")) == "\na"
+    assert revert_hunks("## Retain\n", hunks_between("\na", "## Retain\n")) == "\na"

@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memoryd.domain.documents import RelativePath
-from memoryd.domain.memories.edits import AttributeChange, NoPlaceError, stating, with_memory
+from memoryd.domain.memories.edits import AttributeChange, NoPlaceError, lines_of_memory, with_memory
 from memoryd.domain.memories.sections import memory_sections
-from memoryd.domain.text.lines import padded
+from memoryd.domain.text.lines import encode_padded
 
 LOG = RelativePath("memory/2026-11-18.md")
 WORLD = RelativePath("bank/world.md")
@@ -62,7 +62,7 @@ LINES = st.lists(
 )
 def test_brackets_alone_are_written(before: str, change: AttributeChange, after: str) -> None:
     text = f"# Day\n\n## Retain\n{before}\n\n## Other\n- W: x"
-    [line] = memory_sections(padded(text), LOG).lines
+    [line] = memory_sections(encode_padded(text), LOG).lines
     assert with_memory(text, LOG, line.line.id, change.of) == text.replace(before, after, 1)
 
 
@@ -79,7 +79,7 @@ def test_brackets_alone_are_written(before: str, change: AttributeChange, after:
 )
 def test_bullet_of_a_page_gets_the_head_that_it_lacks(before: str, change: AttributeChange, after: str) -> None:
     text = f"# World\n\n{before}\n- another"
-    line = memory_sections(padded(text), WORLD).lines[0]
+    line = memory_sections(encode_padded(text), WORLD).lines[0]
     assert with_memory(text, WORLD, line.line.id, change.of) == text.replace(before, after, 1)
 
 
@@ -87,7 +87,7 @@ def test_bullet_of_a_page_gets_the_head_that_it_lacks(before: str, change: Attri
 def test_edit_keeps_every_other_line(lines: list[str], path: RelativePath, change: AttributeChange, at: int) -> None:
     """What is read back is what stood there, but for the line that was meant; its text is as it was, to the byte."""
     text = "\n".join(lines)
-    stated = memory_sections(padded(text), path).lines
+    stated = memory_sections(encode_padded(text), path).lines
     if not stated:
         assert with_memory(text, path, _NOBODY, change.of) is None
         return
@@ -98,7 +98,7 @@ def test_edit_keeps_every_other_line(lines: list[str], path: RelativePath, chang
         # nothing is written where it would be read as something else
         return
     assert edited is not None
-    after = memory_sections(padded(edited), path).lines
+    after = memory_sections(encode_padded(edited), path).lines
     assert [one.line for one in after] == [change.of(one.line) if one.line.id == meant else one.line for one in stated]
     heads = {one.start_line - 1 for one in stated if one.line.id == meant}
     rows = zip(text.split("\n"), edited.split("\n"), strict=True)
@@ -109,7 +109,7 @@ def test_edit_keeps_every_other_line(lines: list[str], path: RelativePath, chang
 @given(lines=LINES, path=st.sampled_from([LOG, WORLD]), at=st.integers(0, 20))
 def test_delete_takes_out_all_lines_of_a_memory_and_no_other(lines: list[str], path: RelativePath, at: int) -> None:
     text = "\n".join(lines)
-    stated = memory_sections(padded(text), path).lines
+    stated = memory_sections(encode_padded(text), path).lines
     if not stated:
         assert with_memory(text, path, _NOBODY, lambda _: None) is None
         return
@@ -119,8 +119,8 @@ def test_delete_takes_out_all_lines_of_a_memory_and_no_other(lines: list[str], p
     except NoPlaceError:
         return
     assert left is not None
-    assert not stating(left, path, meant)
-    assert [one.line for one in memory_sections(padded(left), path).lines] == [
+    assert not lines_of_memory(left, path, meant)
+    assert [one.line for one in memory_sections(encode_padded(left), path).lines] == [
         one.line for one in stated if one.line.id != meant
     ]
     gone = sum(one.end_line - one.start_line + 1 for one in stated if one.line.id == meant)
@@ -129,8 +129,8 @@ def test_delete_takes_out_all_lines_of_a_memory_and_no_other(lines: list[str], p
 
 def test_every_line_of_a_memory_is_edited() -> None:
     text = "## Retain\n- W: x\n- W(c=1): y\n- O(i=0.1): x"
-    meant = memory_sections(padded(text), LOG).lines[0].line.id
+    meant = memory_sections(encode_padded(text), LOG).lines[0].line.id
     assert with_memory(text, LOG, meant, PIN.of) == "## Retain\n- W(pin): x\n- W(c=1): y\n- O(i=0.1, pin): x"
 
 
-_NOBODY = memory_sections(padded("## Retain\n- W: nobody says this"), LOG).lines[0].line.id
+_NOBODY = memory_sections(encode_padded("## Retain\n- W: nobody says this"), LOG).lines[0].line.id

@@ -5,7 +5,7 @@ import pytest
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.memories.kinds import Visibility
 from memoryd.domain.memories.visibility import hidden_lines
-from memoryd.domain.text.lines import padded
+from memoryd.domain.text.lines import encode_padded
 
 LOG = RelativePath("memory/2025-11-27.md")
 NOTE = (
@@ -17,7 +17,7 @@ NOTE = (
 
 
 def hidden(visibility: Visibility, path: RelativePath = LOG) -> set[int]:
-    return set(hidden_lines(padded(NOTE), path, visibility))
+    return set(hidden_lines(encode_padded(NOTE), path, visibility))
 
 
 def test_an_agent_reads_what_reaches_it() -> None:
@@ -51,22 +51,24 @@ DOUBTFUL = (
 @pytest.mark.parametrize("heading", ["## Retain", "## Other"])
 @pytest.mark.parametrize("bullet", DOUBTFUL)
 def test_in_doubt_a_bullet_with_a_scope_is_private(bullet: str, heading: str) -> None:
-    note = padded(f"# Day\n\n{heading}\n{bullet}\n  more\nlazy\n\n  a paragraph of it\n\nThe scope of it: clear.\n")
+    note = encode_padded(
+        f"# Day\n\n{heading}\n{bullet}\n  more\nlazy\n\n  a paragraph of it\n\nThe scope of it: clear.\n"
+    )
     assert hidden_lines(note, LOG, Visibility("main")) == {4, 5, 6, 8}
     assert not hidden_lines(note, LOG, Visibility("main", is_owner=True))
 
 
 def test_what_belongs_to_a_hidden_memory_is_hidden_with_it() -> None:
     text = "## Retain\n- W(scope=agent:other) @Peter: his\nlazy\n\n  paragraph\n  - nested\n- W: ours\n\n# More\ntext\n"
-    assert hidden_lines(padded(text), LOG, Visibility("main")) == {2, 3, 5, 6}
+    assert hidden_lines(encode_padded(text), LOG, Visibility("main")) == {2, 3, 5, 6}
 
 
 def test_prose_about_scopes_is_told() -> None:
     text = "- The scope of this: clear\n- call f(x) in the scope: it is bound there\n\ndef f(scope=1): pass\n"
-    assert not hidden_lines(padded(text), LOG, Visibility("main"))
+    assert not hidden_lines(encode_padded(text), LOG, Visibility("main"))
 
 
 def test_hostile_lines_are_read_in_one_pass() -> None:
     for sign in ("(", "- W(", "scope", "(scope", " ", "- ", "* * ", "#"):
-        data = padded(sign * (100_000 // len(sign)) + "\nscope")
+        data = encode_padded(sign * (100_000 // len(sign)) + "\nscope")
         assert not hidden_lines(data, LOG, Visibility("main"))

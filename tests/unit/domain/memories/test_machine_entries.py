@@ -17,8 +17,8 @@ from memoryd.domain.memories.machines import (
     is_machine_journal,
     joined_steps,
     machine_key,
-    merged,
-    owed,
+    merge_entries,
+    missing_entries,
     signed_line,
 )
 from memoryd.domain.memories.reflect.opinions import Label, Step
@@ -55,31 +55,31 @@ def stone(verb: str, at: float, machine: str = "a") -> MachineEntry:
 
 @given(st.lists(entries, max_size=12), st.randoms())
 def test_merging_knows_no_order_and_no_repetition(told: list[MachineEntry], chance: st.DrawFn) -> None:
-    whole = merged(told)
+    whole = merge_entries(told)
     shuffled = [*told, *told]
     chance.shuffle(shuffled)  # type: ignore[attr-defined]
-    assert merged(shuffled) == whole
-    assert merged([*merged(told[:5]).values(), *merged(told[5:]).values()]) == whole
+    assert merge_entries(shuffled) == whole
+    assert merge_entries([*merge_entries(told[:5]).values(), *merge_entries(told[5:]).values()]) == whole
 
 
 @given(st.lists(entries, max_size=12))
 def test_a_journal_that_is_brought_up_owes_nothing(told: list[MachineEntry]) -> None:
-    state = [one.unattributed for one in merged(one for one in told if one.machine == "a").values()]
-    stated = merged(replace(one, machine="a", number=at) for at, one in enumerate(state, 1))
-    assert owed(state, stated) == owed([], {})
-    missing = owed(state, {})
+    state = [one.unattributed for one in merge_entries(one for one in told if one.machine == "a").values()]
+    stated = merge_entries(replace(one, machine="a", number=at) for at, one in enumerate(state, 1))
+    assert missing_entries(state, stated) == missing_entries([], {})
+    missing = missing_entries(state, {})
     assert (list(missing.entries), missing.replaces_journal) == (state, False)
 
 
 def test_what_may_not_be_told_any_more_is_written_out() -> None:
-    stated = merged([used("a", 1, 3), stone("forgotten", 2.0)])
+    stated = merge_entries([used("a", 1, 3), stone("forgotten", 2.0)])
     state = [stone("forgotten", 2.0).unattributed]
-    assert owed(state, stated).replaces_journal
-    assert list(owed(state, stated).entries) == state
+    assert missing_entries(state, stated).replaces_journal
+    assert list(missing_entries(state, stated).entries) == state
 
 
 def test_the_last_count_of_each_machine_holds_and_those_of_others_are_added() -> None:
-    held = merged([used("a", 1, 3), used("a", 2, 5), used("b", 9, 2, at=7.0), used("c", 1, 4)])
+    held = merge_entries([used("a", 1, 3), used("a", 2, 5), used("b", 9, 2, at=7.0), used("c", 1, 4)])
     counts = counts_elsewhere(held, "c", {NAMES[0]: "id"}.get)  # type: ignore[arg-type]
     assert (counts["id"].count, counts["id"].at) == (7, 7.0)
     assert counts_elsewhere(held, "c", lambda _name: "") == {}
@@ -94,7 +94,7 @@ def test_the_last_count_of_each_machine_holds_and_those_of_others_are_added() ->
     ],
 )
 def test_the_latest_word_holds_and_of_two_at_once_what_forgets(told: Sequence[MachineEntry], verb: str) -> None:
-    (held,) = merged(told).values()
+    (held,) = merge_entries(told).values()
     assert held.verb == verb
 
 

@@ -13,12 +13,12 @@ from memoryd.domain.memories.documents import (
     DocumentFilters,
     DocumentPage,
     MemoryDocument,
-    ahead_of,
-    beginning_of,
+    day_start,
     days_of,
-    decay_of,
-    named,
+    find_memory,
+    largest_losses,
     page_of,
+    relevance_forecast,
     shown_scope,
     stats_of,
 )
@@ -124,10 +124,10 @@ def test_what_lies_ahead_is_a_year_in_steps_of_five_days_and_the_day_it_leaves_i
         tier = Tier.WORKING if days < 33 else Tier.PERIPHERAL
         return replace(terms, tier=tier, relevance=1 - days / 400)
 
-    ahead = ahead_of(in_days)
+    ahead = relevance_forecast(in_days)
     assert (len(ahead["relevance"]), ahead["relevance"][0], ahead["relevance"][2]) == (74, 1, 1 - 10 / 400)
     assert (ahead["leaves_in_days"], ahead["goes_to"]) == (33, Tier.PERIPHERAL)
-    assert ahead_of(lambda _days: terms)["leaves_in_days"] is None
+    assert relevance_forecast(lambda _days: terms)["leaves_in_days"] is None
 
 
 @given(st.integers(0, 30))
@@ -165,14 +165,14 @@ def test_id_is_named_by_eight_signs_or_more() -> None:
     memories = [document(number).memory for number in range(20)]
     meant = memories[7]
     for name in (meant.id, meant.id.upper(), f" {meant.id[:8]} ", meant.id[:13]):
-        assert named(memories, name) is meant
+        assert find_memory(memories, name) is meant
     for name in ("", meant.id[:7], "0" * 8, meant.id + "0", "%", meant.id[:8] + "*"):
         with pytest.raises(ValueError, match="there is no memory"):
-            named(memories, name)
+            find_memory(memories, name)
     with pytest.raises(ValueError, match="at least 8 signs of its id"):
-        named(memories, meant.id[:7])
+        find_memory(memories, meant.id[:7])
     with pytest.raises(ValueError, match="beginning of 2 ids"):
-        named([meant, meant], meant.id[:8])
+        find_memory([meant, meant], meant.id[:8])
 
 
 @pytest.mark.parametrize(("text", "days"), [("90d", 90), ("12w", 84), ("6m", 180), (" 1Y ", 365), ("7", 7), ("0d", 0)])
@@ -189,7 +189,7 @@ def test_what_is_no_number_of_days_is_refused(text: str) -> None:
 def test_decay_tells_what_moves_then_what_loses_most() -> None:
     now = [document(number) for number in range(1, 8)]
     then = [document(number, age=float(number)).terms for number in range(1, 8)]
-    decayed, changing, moving = decay_of(map(DecayedDocument, now, then), limit=4)
+    decayed, changing, moving = largest_losses(map(DecayedDocument, now, then), limit=4)
     assert (changing, moving) == (5, 0)
     losses = [one.loss for one in decayed]
     assert losses == sorted(losses, reverse=True)
@@ -198,5 +198,5 @@ def test_decay_tells_what_moves_then_what_loses_most() -> None:
 
 
 def test_day_begins_in_the_zone_of_its_owner() -> None:
-    assert beginning_of(date(1970, 1, 2), UTC) == 86_400
-    assert beginning_of(date.min, None) <= 0
+    assert day_start(date(1970, 1, 2), UTC) == 86_400
+    assert day_start(date.min, None) <= 0

@@ -11,8 +11,8 @@ from memoryd.domain.memories.book import Book, Memory, MemorySource
 from memoryd.domain.memories.documents import (
     PAGE_CHARS,
     days_of_memory,
+    export_page,
     missing_days,
-    page_behind,
 )
 from memoryd.domain.memories.kinds import Kind
 from memoryd.domain.memories.line import Attributes, Provenance, RetainedLine
@@ -36,7 +36,7 @@ def test_pages_have_every_memory_once_in_order(days: list[int], limit: int) -> N
     known = [memory(f"said {number}", date(2026, 1, day)) for number, day in enumerate(days)]
     told, cursor = list[Memory](), ""
     while True:
-        page = page_behind(book(known), lambda _one: True, cursor, limit)
+        page = export_page(book(known), lambda _one: True, cursor, limit)
         assert 0 < len(page.memories) <= limit
         assert page.total == len(known)
         told += page.memories
@@ -49,11 +49,11 @@ def test_pages_have_every_memory_once_in_order(days: list[int], limit: int) -> N
 
 def test_page_of_long_memories_is_cut_and_one_alone_is_told() -> None:
     known = [memory(f"{number} " + "x" * 16_000, TODAY) for number in range(20)]
-    page = page_behind(book(known), lambda _one: True, "", 500)
+    page = export_page(book(known), lambda _one: True, "", 500)
     assert 1 < len(page.memories) < PAGE_CHARS // 16_000 + 1
     assert page.cursor
-    assert page_behind(Book(), lambda _one: True, "", 5).memories == ()
-    assert page_behind(book(known), lambda one: one is known[3], "", 5).memories == (known[3],)
+    assert export_page(Book(), lambda _one: True, "", 5).memories == ()
+    assert export_page(book(known), lambda one: one is known[3], "", 5).memories == (known[3],)
 
 
 def test_line_that_comes_is_the_one_that_went() -> None:

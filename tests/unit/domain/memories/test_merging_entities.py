@@ -3,7 +3,7 @@
 import pytest
 
 from memoryd.domain.memories.book import EntityPage
-from memoryd.domain.memories.entity_edits import merging, splitting
+from memoryd.domain.memories.entity_edits import plan_merge, plan_split
 from tests.unit.domain.memories.opinion_lines import book
 
 PAGES = (
@@ -32,7 +32,7 @@ WORLD = book(
     ],
 )
 def test_name_becomes_an_alias_on_the_page_of_the_entity(name: str, into: str, path: str) -> None:
-    assert merging(WORLD, name, into).path == path
+    assert plan_merge(WORLD, name, into).path == path
 
 
 @pytest.mark.parametrize(
@@ -53,16 +53,16 @@ def test_name_becomes_an_alias_on_the_page_of_the_entity(name: str, into: str, p
 )
 def test_what_would_confuse_names_is_refused(name: str, into: str, why: str) -> None:
     with pytest.raises(ValueError, match=why):
-        merging(WORLD, name, into)
+        plan_merge(WORLD, name, into)
 
 
 def test_what_is_merged_already_is_left() -> None:
-    assert merging(WORLD, "PETE", "peter").path == splitting(WORLD, "PETE").path
+    assert plan_merge(WORLD, "PETE", "peter").path == plan_split(WORLD, "PETE").path
 
 
 def test_alias_is_split_from_the_page_that_gives_it() -> None:
-    assert splitting(WORLD, "安娜").path == "bank/entities/anna.md"
+    assert plan_split(WORLD, "安娜").path == "bank/entities/anna.md"
     with pytest.raises(LookupError, match="no alias"):
-        splitting(WORLD, "Peter")
+        plan_split(WORLD, "Peter")
     with pytest.raises(ValueError, match="'Ann' and 'Anna'"):
-        splitting(WORLD, "both")
+        plan_split(WORLD, "both")

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoryd.domain.memories.changes.note_text import read_note, written_note
+from memoryd.domain.memories.changes.note_text import encode_note, read_note
 
 PIECES = st.lists(st.sampled_from(["a", "b", "- x", "\r", "\n", "\r\n", "\u2028", "é"]), max_size=14).map("".join)
 
@@ -13,7 +13,7 @@ PIECES = st.lists(st.sampled_from(["a", "b", "- x", "\r", "\n", "\r\n", "\u2028"
 def test_what_is_not_edited_is_written_as_it_was(text: str, has_mark: bool) -> None:
     data = (b"\xef\xbb\xbf" if has_mark else b"") + text.encode()
     note = read_note(data)
-    assert written_note(note, note.text) == data
+    assert encode_note(note, note.text) == data
 
 
 @given(PIECES, st.integers(0, 14))
@@ -22,7 +22,7 @@ def test_a_new_line_leaves_the_bytes_of_all_others(text: str, at: int) -> None:
     note = read_note(data)
     place = min(at, len(note.lines) - 1)
     lines = [*note.lines[:place], "- ours", *note.lines[place:]]
-    written = written_note(note, "\n".join(lines))
+    written = encode_note(note, "\n".join(lines))
     assert written in (
         data[:cut] + b"- ours" + end + data[cut:] for cut in range(len(data) + 1) for end in (b"\n", b"\r\n")
     )

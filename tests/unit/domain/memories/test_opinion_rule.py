@@ -23,13 +23,13 @@ from memoryd.domain.memories.reflect.opinions import (
     OpinionBase,
     Step,
     base_of,
-    chained,
-    in_order,
-    moved,
+    confidence_after,
     opinion_state_of,
     plan_steps,
-    replayed,
-    run_of,
+    replay_by_base,
+    replay_steps,
+    run_steps,
+    sort_evidence,
 )
 from tests.unit.domain.memories.opinion_lines import book, day, line_of
 
@@ -65,11 +65,13 @@ def test_strong_contradiction_needs_three_memories_and_two_days() -> None:
     """Of one day three contradictions move no further than any, though the rule of days and labels be got round."""
     single_day = [LabelledEvidence(TEA_ID, MemoryId(f"m{at}"), Label.CONTRADICT, "supports", START) for at in range(4)]
     steps = list(
-        run_of([*single_day, replace(single_day[0], evidence=MemoryId("w"), label=Label.WEAKEN)], "r", 0.7, 0.7, set())
+        run_steps(
+            [*single_day, replace(single_day[0], evidence=MemoryId("w"), label=Label.WEAKEN)], "r", 0.7, 0.7, set()
+        )
     )
     assert steps[-1].after == 0.6
     two_days = [*single_day[:2], replace(single_day[2], day=START + timedelta(1))]
-    assert list(run_of(two_days, "r", 0.7, 0.7, set()))[-1].after == 0.5
+    assert list(run_steps(two_days, "r", 0.7, 0.7, set()))[-1].after == 0.5
 
 
 def about(*lines: tuple[str, str]) -> Book:
@@ -101,20 +103,20 @@ def against(number: int) -> str:
     ],
 )
 def test_rule(label: Label, before: float, after: float) -> None:
-    assert moved(before, label) == after
+    assert confidence_after(before, label) == after
 
 
 def test_sums_do_not_drift() -> None:
-    up = list(itertools.accumulate(range(10), lambda c, _: moved(c, Label.REINFORCE), initial=0.5))
+    up = list(itertools.accumulate(range(10), lambda c, _: confidence_after(c, Label.REINFORCE), initial=0.5))
     assert up[1:4] == [0.55, 0.6, 0.65]
-    down = list(itertools.accumulate(range(10), lambda c, _: moved(c, Label.WEAKEN), initial=up[-1]))
+    down = list(itertools.accumulate(range(10), lambda c, _: confidence_after(c, Label.WEAKEN), initial=up[-1]))
     assert down[-1] == 0.5
 
 
 @given(evidence(), shares)
 def test_caps_hold_for_any_order(said: list[LabelledEvidence], start: float) -> None:
-    for order in (said, list(reversed(said)), in_order(said), random.Random(1).sample(said, len(said))):
-        steps = list(run_of(order, "r", start, start, set()))
+    for order in (said, list(reversed(said)), sort_evidence(said), random.Random(1).sample(said, len(said))):
+        steps = list(run_steps(order, "r", start, start, set()))
         told = [one for one in said if one.label is Label.CONTRADICT]
         is_strong = len(told) >= 3 and len({one.day for one in told}) >= 2
         for step in steps:
@@ -129,9 +131,9 @@ def test_replay_gives_the_same_bits(runs: list[list[LabelledEvidence]], base: fl
     counted: set[tuple[date, Label]] = set()
     for number, said in enumerate(runs):
         start = steps[-1].after if steps else base
-        steps += run_of(in_order(said), f"r{number}", base, start, counted)
-    assert replayed(base, steps) == tuple(steps)
-    assert chained(steps) == tuple(steps)
+        steps += run_steps(sort_evidence(said), f"r{number}", base, start, counted)
+    assert replay_steps(base, steps) == tuple(steps)
+    assert replay_by_base(steps) == tuple(steps)
 
 
 def test_what_is_said_again_on_other_days_reinforces_once_a_day() -> None:
@@ -359,11 +361,11 @@ def test_a_model_is_asked_about_what_is_similar_and_not_decided() -> None:
 def test_changed_bits_are_told() -> None:
     world = about(("01-02", against(1)), ("01-03", "O @Peter: prefers tea"))
     steps = planned(world)
-    assert chained(steps) == steps
+    assert replay_by_base(steps) == steps
     off = math.nextafter(steps[0].after, 1)
-    assert chained((replace(steps[0], after=off), steps[1])) == steps
+    assert replay_by_base((replace(steps[0], after=off), steps[1])) == steps
     relabelled = (replace(steps[0], label=Label.WEAKEN), steps[1])
-    assert [step.after for step in chained(relabelled)] == [0.65, 0.7]
+    assert [step.after for step in replay_by_base(relabelled)] == [0.65, 0.7]
 
 
 @given(st.lists(st.sampled_from(["again", "copy", "against", "other"]), max_size=8), st.integers(0, 8))

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.memories.abstracts import copies_across_scopes, near_copies
 from memoryd.domain.memories.book import Book
-from memoryd.domain.memories.changes.diffs import applied
+from memoryd.domain.memories.changes.diffs import apply_diff
 from memoryd.domain.memories.kinds import Kind
 from memoryd.domain.memories.reflect.core import CoreFile, core_changes
 from memoryd.domain.memories.reflect.pages import shared_memories
@@ -23,12 +23,12 @@ from memoryd.domain.memories.reflect.proposals import (
     recurrences,
     recurring_names,
     retain_change,
+    select_proposals,
     sentences_of,
-    to_propose,
 )
 from memoryd.domain.memories.sections import memory_sections
 from memoryd.domain.memories.times.spans import is_due, last_due
-from memoryd.domain.text.lines import padded
+from memoryd.domain.text.lines import encode_padded
 from tests.unit.domain.memories.books import book_from
 
 SINCE = date(2025, 11, 1)
@@ -38,7 +38,7 @@ CORE = "# Memory\n\n- The gate code is 1234.\n"
 def core(book: Book, text: str = CORE, room: int = 12_000) -> list[str]:
     """Return the core file as each proposal alone would make it."""
     found, _ = core_changes(CoreFile(RelativePath("MEMORY.md"), text, room), shared_memories(book, {}), SINCE)
-    return [applied(text, change.diff) or "" for change in found]
+    return [apply_diff(text, change.diff) or "" for change in found]
 
 
 def names_in(sentence: str) -> list[str]:
@@ -158,12 +158,12 @@ def test_retain_block_is_proposed_only_where_it_is_read_as_one() -> None:
     path = RelativePath("memory/2025-11-20.md")
     plain = retain_change(path, lines, "# Day\n\nPeter.\n")
     assert plain is not None
-    made = applied("# Day\n\nPeter.\n", plain.diff)
+    made = apply_diff("# Day\n\nPeter.\n", plain.diff)
     assert made == "# Day\n\nPeter.\n\n## Retain\n- W @Peter @Graz: Peter moved to a house at the river in Graz.\n"
     for text in ("# Day\n\n```\nopen\n", "a\n<!-- memoryd:begin -->\n", "---\nx: 1\n---\n~~~\n"):
         change = retain_change(path, lines, text)
-        told = applied(text, change.diff) if change else None
-        assert told is None or [one.line for one in memory_sections(padded(told), path).lines] == list(lines)
+        told = apply_diff(text, change.diff) if change else None
+        assert told is None or [one.line for one in memory_sections(encode_padded(told), path).lines] == list(lines)
 
 
 def test_denial_counts_on_the_line_of_its_day() -> None:
@@ -186,7 +186,7 @@ def test_decided_proposals_do_not_come_back() -> None:
     moved = core_changes(CoreFile(RelativePath("MEMORY.md"), f"{CORE}- more\n", 12_000), shared, SINCE)[0]
     assert first[0].diff != moved[0].diff
     for state in ProposalState:
-        chosen = to_propose(moved, {first[0].id: state})
+        chosen = select_proposals(moved, {first[0].id: state})
         assert bool(chosen) == (state is ProposalState.OUTDATED)
     assert first[0].kind is ProposalKind.CORE_IN
 

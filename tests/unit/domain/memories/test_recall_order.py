@@ -22,7 +22,7 @@ from memoryd.domain.memories.recall_order import (
 )
 from memoryd.domain.memories.times.spans import DaySpan, single_day
 from memoryd.domain.ranking.calibration import Verdict
-from memoryd.domain.ranking.fusion import Evidence, LexicalMatches, VectorMatches, reciprocal
+from memoryd.domain.ranking.fusion import Evidence, LexicalMatches, VectorMatches, score_reciprocal
 from memoryd.memory.recall.answer import LIFTED
 from tests.unit.domain.memories.books import book_from
 
@@ -129,9 +129,9 @@ def test_every_one_stays_and_none_stands_before_what_is_current(
 
 def test_reciprocal_ranks_know_nothing_but_ranks() -> None:
     evidence = Evidence(LexicalMatches({1: 9.0, 2: 0.1}), VectorMatches({2: 0.9, 3: 0.2}))
-    scores = reciprocal(evidence)
+    scores = score_reciprocal(evidence)
     assert sorted(scores, key=lambda chunk: -scores[chunk]) == [2, 1, 3]
-    assert reciprocal(Evidence(LexicalMatches({1: 3.0}), VectorMatches({1: 0.5})))[1] == 1.0
+    assert score_reciprocal(Evidence(LexicalMatches({1: 3.0}), VectorMatches({1: 0.5})))[1] == 1.0
 
 
 def test_what_retells_stands_behind_the_first_that_it_retells() -> None:

@@ -8,13 +8,13 @@ from hypothesis import strategies as st
 
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.memories.book import Book, MemorySource, book_of
-from memoryd.domain.memories.changes.replacing import is_of_owner, replaced, replacement, with_missing_parts
+from memoryd.domain.memories.changes.replacing import find_replaced, is_of_owner, plan_replacement, with_missing_parts
 from memoryd.domain.memories.edits import MemoryDraft, parse_statement, with_lines
 from memoryd.domain.memories.kinds import short_id
 from memoryd.domain.memories.line import RetainedLine, parse_line
 from memoryd.domain.memories.recall_order import current_above, newer_of
 from memoryd.domain.memories.sections import memory_sections
-from memoryd.domain.text.lines import padded
+from memoryd.domain.text.lines import encode_padded
 
 OLD, LOG, WORLD = (
     RelativePath("memory/2026-11-17.md"),
@@ -31,7 +31,7 @@ def line(bullet: str, usual: None = None) -> RetainedLine:
 
 
 def book(notes: Notes) -> Book:
-    placed = [(path, one) for path, text in notes.items() for one in memory_sections(padded(text), path).lines]
+    placed = [(path, one) for path, text in notes.items() for one in memory_sections(encode_padded(text), path).lines]
     days = {OLD: date(2026, 11, 17), LOG: date(2026, 11, 18), WORLD: date(2026, 11, 1)}
     return book_of(
         MemorySource(path, one.start_line, one.end_line, one.line, days[path], None, number)
@@ -45,7 +45,7 @@ def written(notes: Notes, old: str, new: str, *, is_in_place: bool = False) -> N
     memory = next(one for one in known.memories.values() if one.line.text == old)
     stated = parse_statement(MemoryDraft(text=new, default_kind=memory.kind))
     said = with_missing_parts(stated, memory, is_in_place=is_in_place)
-    plan = replacement(known, memory, said, is_in_place=is_in_place)
+    plan = plan_replacement(known, memory, said, is_in_place=is_in_place)
     after = dict(notes)
     for path in plan.paths(known):
         after[RelativePath(path)] = with_lines(notes[RelativePath(path)], RelativePath(path), plan.of)
@@ -153,7 +153,7 @@ def test_the_last_word_holds_in_whatever_order_minds_are_changed(said: list[str]
 
 def meant(bullets: list[str], name: str, *, is_exact: bool = False) -> tuple[str, str]:
     known = book({LOG: "\n".join(["## Retain", *bullets, ""])})
-    found = replaced(known.memories, newer_of(known.superseded), name, is_exact=is_exact)
+    found = find_replaced(known.memories, newer_of(known.superseded), name, is_exact=is_exact)
     return found.memory.line.text, found.named.line.text
 
 

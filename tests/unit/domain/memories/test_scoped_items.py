@@ -12,7 +12,7 @@ from memoryd.domain.memories.kinds import Kind, Visibility
 from memoryd.domain.memories.reflect.proposals import inferred_lines, sentences_of
 from memoryd.domain.memories.sections import UNREAD, memory_sections, scoped_spans
 from memoryd.domain.memories.visibility import hidden_lines, visible_text
-from memoryd.domain.text.lines import padded
+from memoryd.domain.text.lines import encode_padded
 
 LOG = RelativePath("memory/2025-11-27.md")
 WORLD = RelativePath("bank/world.md")
@@ -71,7 +71,7 @@ PLAIN = [
 
 
 def told(text: str, path: RelativePath, visibility: Visibility) -> str:
-    hidden = hidden_lines(padded(text), path, visibility)
+    hidden = hidden_lines(encode_padded(text), path, visibility)
     return "\n".join(line for number, line in enumerate(text.split("\n"), start=1) if number not in hidden)
 
 
@@ -89,7 +89,7 @@ def test_what_is_meant_for_another_is_not_told(text: str, place: str, path: Rela
 def test_its_words_stand_in_no_chunk_that_is_told(text: str, path: RelativePath) -> None:
     note = f"# Log\n\nbefore\n\n## Retain\n\n{text}\n\n## Later\n\nplain\n"
     entries = chunk_entries(note, ChunkSettings(400, 80), path)
-    lines = memory_sections(padded(note), path).lines
+    lines = memory_sections(encode_padded(note), path).lines
     scopes = {one.line.id: one.line.attributes.scope for one in lines}
     for entry in entries:
         scope = scopes.get(entry.memory, "") if entry.memory else entry.scope
@@ -111,7 +111,7 @@ def test_the_agent_itself_is_told_what_reads_as_its_own() -> None:
 
 
 def test_a_bullet_on_a_page_that_names_a_scope_it_cannot_have_is_no_memory() -> None:
-    sections = memory_sections(padded("- X(scope=agent:main) @Mona: leak\n- the lamp is on\n"), WORLD)
+    sections = memory_sections(encode_padded("- X(scope=agent:main) @Mona: leak\n- the lamp is on\n"), WORLD)
     assert [one.line.text for one in sections.lines] == ["the lamp is on"]
     assert [one.line for one in sections.misses] == [1]
 
@@ -122,7 +122,7 @@ PIECES = ["- W(scope=agent:main): a", "1. W(scope=agent:x) b", "  more", "", "la
 @given(st.lists(st.sampled_from([*PIECES, "## Retain", "> - (scope=agent:y) e", "\t- f", "```"]), max_size=14))
 def test_spans_are_whole_lines_in_order(lines: list[str]) -> None:
     text = "\n".join(lines)
-    data = padded(text)
+    data = encode_padded(text)
     spans = scoped_spans(data, default=Kind.WORLD)
     for before, after in itertools.pairwise(spans):
         assert before.end <= after.start
@@ -153,8 +153,8 @@ def test_spans_are_whole_lines_in_order(lines: list[str]) -> None:
 )
 def test_hostile_lines_end(text: str) -> None:
     """Each would take minutes of a pattern that goes back."""
-    assert len(scoped_spans(padded(text))) <= 1
-    assert scoped_spans(padded(text.replace("=", "=\n"))) is not None
+    assert len(scoped_spans(encode_padded(text))) <= 1
+    assert scoped_spans(encode_padded(text.replace("=", "=\n"))) is not None
 
 
 def test_what_cannot_be_read_reaches_nobody_but_the_owner() -> None:

@@ -11,14 +11,14 @@ from memoryd.domain.memories.generated import BEGIN, END
 from memoryd.domain.memories.kinds import Kind, scope_admits
 from memoryd.domain.memories.line import RetainedLine, render
 from memoryd.domain.memories.sections import MemorySections, aliases_of, holds_memories, is_daily_log, memory_sections
-from memoryd.domain.text.lines import padded
+from memoryd.domain.text.lines import encode_padded
 
 LOG = RelativePath("memory/2025-11-27.md")
 WORLD = RelativePath("bank/world.md")
 
 
 def sections(text: str, path: RelativePath = LOG) -> MemorySections:
-    return memory_sections(padded(text), path)
+    return memory_sections(encode_padded(text), path)
 
 
 def texts(text: str, path: RelativePath = LOG) -> list[str]:
@@ -72,7 +72,7 @@ def test_other_headings_do_not(heading: str) -> None:
 def test_places_are_whole_lines() -> None:
     text = "\ufeff## Retain\r\n\r\n- W @Peter: one\r\n  more\r\n\r\n  apart\r\n* b：二\r\n- W: last"
     found = sections(text).lines
-    data = padded(text)
+    data = encode_padded(text)
     assert [(one.start_line, one.end_line) for one in found] == [(3, 4), (7, 7), (8, 8)]
     assert [data[one.start : one.end].decode() for one in found] == [
         "- W @Peter: one\r\n  more\r\n",
@@ -234,7 +234,7 @@ def test_places_are_in_order_apart_and_outside_of_what_was_generated(
     lines: list[str], end: str, path: RelativePath
 ) -> None:
     text = end.join(lines)
-    data = padded(text)
+    data = encode_padded(text)
     found = sections(text, path)
     places = sorted([*((one.start, one.end) for one in found.lines), *found.generated])
     assert all(start < stop for start, stop in places)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from memoryd.domain.documents import RelativePath, home_path, is_outside, person_of
+from memoryd.domain.documents import RelativePath, is_outside, owner_path, person_of
 from memoryd.domain.memories.book import Memory, MemorySource, book_of
 from memoryd.domain.memories.changes.replacing import Keep, settlement_of
 from memoryd.domain.memories.kinds import short_id
@@ -14,7 +14,7 @@ from memoryd.domain.memories.line import RetainedLine, parse_line
 from memoryd.domain.memories.malformed_lines import MalformedLine
 from memoryd.domain.memories.sections import line_in, memory_sections
 from memoryd.domain.memories.versions import Disagreement, Doubt, KnownVersions
-from memoryd.domain.text.lines import padded
+from memoryd.domain.text.lines import encode_padded
 from memoryd.files.scanner import ScanRules
 
 FIRST, SECOND = date(2026, 11, 2), date(2026, 11, 3)
@@ -49,7 +49,7 @@ def known(*memories: Memory) -> KnownVersions:
     ],
 )
 def test_a_path_says_who_shares_it(path: str, person: str, home: str) -> None:
-    assert (person_of(path), home_path(path)) == (person, home)
+    assert (person_of(path), owner_path(path)) == (person, home)
     assert is_outside(path) == (bool(person) or path.startswith("../"))
 
 
@@ -70,7 +70,7 @@ def test_all_that_others_share_is_the_teams(head: str) -> None:
 
 
 def test_bullets_of_the_bank_and_under_scopes_are_no_memories_of_a_team() -> None:
-    text = padded("## Retain\n- W @A: one\n- W(scope=agent:x) @B: two\n    and more\n")
+    text = encode_padded("## Retain\n- W @A: one\n- W(scope=agent:x) @B: two\n    and more\n")
     found = memory_sections(text, RelativePath("ana:memory/2026-11-02.md"))
     assert [(one.line.text, one.line.attributes.scope) for one in found.lines] == [
         ("one", "team"),

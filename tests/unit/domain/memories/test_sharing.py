@@ -19,19 +19,19 @@ from memoryd.domain.memories.sharing import (
     NO_NAME,
     SCOPED_LINES,
     TeamPeople,
+    blank_lines,
     lines_of,
     log_path,
     merged_log,
     note_path,
-    only_lines,
     promoted,
+    shareable_ids,
     shared_file,
     shared_names,
-    standing,
     why_not_promoted,
     why_not_shared,
     with_promoted,
-    without,
+    without_memories,
 )
 
 DAY = date(2026, 11, 2)
@@ -160,8 +160,8 @@ def test_log_states_what_was_promoted_and_no_more_what_was_taken_back() -> None:
     text = log("- W @Peter: one", "- B: two\n    more lines")
     assert [one.line.text for one in lines_of(text, LOG)] == ["one", "two\nmore lines"]
     gone = {one.line.id for one in lines_of(text, LOG)}
-    assert [one.line.text for one in lines_of(without(text, LOG, {min(gone)}), LOG)] != []
-    assert without(text, LOG, gone) == ""
+    assert [one.line.text for one in lines_of(without_memories(text, LOG, {min(gone)}), LOG)] != []
+    assert without_memories(text, LOG, gone) == ""
 
 
 def test_what_two_machines_share_on_one_day_is_kept_both() -> None:
@@ -185,7 +185,7 @@ def test_half_merged_log_is_refused() -> None:
 
 
 def test_foreign_lines_leave_the_numbers_of_the_others() -> None:
-    assert only_lines("a\nb\nc\n", {2}) == "a\n\nc\n"
+    assert blank_lines("a\nb\nc\n", {2}) == "a\n\nc\n"
 
 
 def test_team_is_read_as_it_was_written() -> None:
@@ -229,8 +229,8 @@ def test_what_stands_is_ones_own_unreplaced_and_for_all() -> None:
         Memory(roof.id, (MemorySource("ben:memory/2026-11-02.md", 2, 2, roof, DAY, None, 1),)),
     ]
     book = book_of(source for one in (*said.values(), *others) for source in one.sources)
-    assert standing(book, "main") == {promoted(one.line).id for one in said.values()}
+    assert shareable_ids(book, "main") == {promoted(one.line).id for one in said.values()}
     # a scope of the agent itself is as good as none
     own = memory("- W(scope=agent:main) @Key: The key hangs here.")
-    assert standing(book_of(own.sources), "main") == {promoted(own.line).id}
-    assert standing(book_of(own.sources), "other") == set()
+    assert shareable_ids(book_of(own.sources), "main") == {promoted(own.line).id}
+    assert shareable_ids(book_of(own.sources), "other") == set()

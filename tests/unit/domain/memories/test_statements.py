@@ -2,12 +2,18 @@
 
 import pytest
 
-from memoryd.domain.memories.edits import MemoryDraft, Stater, admitted_scope, each_statement, parse_statement
+from memoryd.domain.memories.edits import (
+    MemoryDraft,
+    StatementSource,
+    admitted_scope,
+    parse_statement,
+    split_statements,
+)
 from memoryd.domain.memories.kinds import Kind
 from memoryd.domain.memories.line import Provenance
 
-OWNER = Stater("main")
-AGENT = Stater("main", "telegram", is_owner=False)
+OWNER = StatementSource("main")
+AGENT = StatementSource("main", "telegram", is_owner=False)
 
 
 def test_a_bullet_is_taken_as_it_is() -> None:
@@ -55,10 +61,10 @@ def test_what_the_text_says_is_not_said_otherwise() -> None:
 
 
 def test_bullets_are_told_apart() -> None:
-    assert each_statement("- W: one\n    more\n- W: two\n") == ["- W: one\n    more", "- W: two"]
-    assert each_statement("a list:\n- one\n- two") == ["a list:\n- one\n- two"]
-    assert each_statement("plain") == ["plain"]
-    assert each_statement("") == [""]
+    assert split_statements("- W: one\n    more\n- W: two\n") == ["- W: one\n    more", "- W: two"]
+    assert split_statements("a list:\n- one\n- two") == ["a list:\n- one\n- two"]
+    assert split_statements("plain") == ["plain"]
+    assert split_statements("") == [""]
 
 
 @pytest.mark.parametrize(
@@ -70,11 +76,11 @@ def test_bullets_are_told_apart() -> None:
         ("", AGENT, ""),
         ("agent:main", AGENT, "agent:main"),
         ("agent:main:telegram", AGENT, "agent:main:telegram"),
-        ("", Stater("main", "cron", is_owner=False), "agent:main:cron"),
-        ("", Stater("main", "cron"), ""),
+        ("", StatementSource("main", "cron", is_owner=False), "agent:main:cron"),
+        ("", StatementSource("main", "cron"), ""),
     ],
 )
-def test_scopes_that_are_admitted(scope: str, stater: Stater, admitted: str) -> None:
+def test_scopes_that_are_admitted(scope: str, stater: StatementSource, admitted: str) -> None:
     assert admitted_scope(scope, stater) == admitted
 
 
@@ -90,11 +96,11 @@ def test_scopes_that_are_admitted(scope: str, stater: Stater, admitted: str) -> 
         ("agent:main:", AGENT),
         ("agent:main:cron", AGENT),
         ("agent:main:telegram:direct:8", AGENT),
-        ("agent:main:cron", Stater("main", is_owner=False)),
+        ("agent:main:cron", StatementSource("main", is_owner=False)),
         ("agent:main:a b", OWNER),
         ("agent:main:\n- W: x", OWNER),
     ],
 )
-def test_scopes_that_are_not(scope: str, stater: Stater) -> None:
+def test_scopes_that_are_not(scope: str, stater: StatementSource) -> None:
     with pytest.raises(ValueError, match=r"scope|itself"):
         admitted_scope(scope, stater)

@@ -5,12 +5,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memoryd.domain.documents import RelativePath
-from memoryd.domain.memories.edits import stray_of, strays_in, with_stray_read
+from memoryd.domain.memories.edits import stray_of, strays_in, with_stray_parsed
 from memoryd.domain.memories.kinds import ShortId
 from memoryd.domain.memories.line import Attributes, RetainedLine, parse_line
 from memoryd.domain.memories.malformed_lines import MalformedLine
 from memoryd.domain.memories.sections import memory_sections
-from memoryd.domain.text.lines import padded
+from memoryd.domain.text.lines import encode_padded
 
 ONE, TWO = ShortId("1a2b3c4d"), ShortId("22223333")
 
@@ -18,7 +18,7 @@ ONE, TWO = ShortId("1a2b3c4d"), ShortId("22223333")
 def read(text: str) -> RetainedLine:
     line = parse_line(f"- W(at=2025-11) @NAS: {text}")
     assert isinstance(line, RetainedLine)
-    found, note = with_stray_read(line)
+    found, note = with_stray_parsed(line)
     assert bool(note) is (found != line)
     return found
 
@@ -91,7 +91,7 @@ def test_what_is_read_once_has_nothing_behind_it_that_names_memories(text: str) 
 
 def test_notes_tell_of_them_by_their_lines() -> None:
     text = f"## Retain\n- W: fine\n- W: x supersedes={ONE}\n- W @NAS (supersedes={ONE}): y\n- W @NAS i=0.9: z\n"
-    sections = memory_sections(padded(text), RelativePath("memory/2026-11-18.md"))
+    sections = memory_sections(encode_padded(text), RelativePath("memory/2026-11-18.md"))
     assert [(one.line, "W(supersedes=1a2b3c4d)" in one.reason) for one in strays_in(sections)] == [(3, True)]
     assert [(one.line, "after the kind" in one.reason) for one in sections.misses] == [(4, True), (5, True)]
 

@@ -8,17 +8,17 @@ from memoryd.domain.memories.kinds import Kind
 from memoryd.domain.memories.line import Attributes, RetainedLine
 from memoryd.domain.memories.tiers import (
     Aged,
-    Judged,
     Tier,
+    TierBasis,
     TierReason,
     TierSettings,
     Usage,
     facts_of,
     relevance_now,
-    settled,
     terms_now,
     tier_now,
-    touched,
+    with_access,
+    with_current_tier,
     without_unearned,
 )
 
@@ -39,7 +39,7 @@ def at(days: float, stated: RetainedLine | None = None) -> Aged:
 
 def touched_on(*days: float, usage: Usage = NEW, stated: RetainedLine | None = None) -> Usage:
     for day in days:
-        usage = touched(usage, at(day, stated), USUAL)
+        usage = with_access(usage, at(day, stated), USUAL)
     return usage
 
 
@@ -77,7 +77,7 @@ def test_fifteen_touches_make_it_core_while_something_uses_it() -> None:
     assert tier_now(core, at(74), USUAL) == (Tier.CORE, TierReason.ACCESS)
     assert tier_now(core, at(74.1), USUAL) == (Tier.WORKING, TierReason.UNUSED)
     # the same whether somebody judged it meanwhile or not
-    assert tier_now(settled(core, at(75), USUAL), at(900), USUAL) == tier_now(core, at(900), USUAL)
+    assert tier_now(with_current_tier(core, at(75), USUAL), at(900), USUAL) == tier_now(core, at(900), USUAL)
     assert touched_on(900, usage=core).tier is Tier.CORE
 
 
@@ -103,7 +103,9 @@ def test_what_a_person_put_into_the_core_stays_there_without_its_touches() -> No
         assert anew.access_count == 3
         assert tier(anew, at(900, stated)) is Tier.CORE
     # a lesson that its owner made less important was judged anew then
-    lowered = settled(settled(NEW, at(1, line(kind=Kind.LESSON)), USUAL), at(2, line(0.5, kind=Kind.LESSON)), USUAL)
+    lowered = with_current_tier(
+        with_current_tier(NEW, at(1, line(kind=Kind.LESSON)), USUAL), at(2, line(0.5, kind=Kind.LESSON)), USUAL
+    )
     anew = without_unearned(replace(lowered, is_earned=False), line(0.5, kind=Kind.LESSON), USUAL)
     assert tier(anew, at(3, line(0.5, kind=Kind.LESSON))) is Tier.WORKING
 
@@ -116,12 +118,12 @@ def test_important_memory_is_core_with_five_touches() -> None:
 
 def test_pinned_is_core_and_unpinned_is_judged_anew() -> None:
     pinned = line(is_pinned=True)
-    kept = settled(NEW, at(1, pinned), USUAL)
+    kept = with_current_tier(NEW, at(1, pinned), USUAL)
     assert tier_now(kept, at(900, pinned), USUAL) == (Tier.CORE, TierReason.PINNED)
     assert tier(kept, at(10)) is Tier.WORKING
     assert tier(kept, at(900)) is Tier.PERIPHERAL
-    unpinned = settled(kept, at(10), USUAL)
-    assert unpinned.judged == Judged(at(10).now, 0.6, False)
+    unpinned = with_current_tier(kept, at(10), USUAL)
+    assert unpinned.judged == TierBasis(at(10).now, 0.6, False)
     assert tier(unpinned, at(11)) is Tier.WORKING
 
 
@@ -129,17 +131,17 @@ def test_unpinned_stays_core_where_something_else_makes_it_so() -> None:
     pinned = line(is_pinned=True)
     often = touched_on(*range(15), stated=pinned)
     assert tier_now(often, at(20), USUAL) == (Tier.CORE, TierReason.ACCESS)
-    lesson = settled(NEW, at(1, line(is_pinned=True, kind=Kind.LESSON)), USUAL)
+    lesson = with_current_tier(NEW, at(1, line(is_pinned=True, kind=Kind.LESSON)), USUAL)
     assert tier_now(lesson, at(2, line(kind=Kind.LESSON)), USUAL) == (Tier.CORE, TierReason.LESSON)
 
 
 def test_lesson_is_core_until_a_person_makes_it_less_important() -> None:
     lesson = line(kind=Kind.LESSON)
-    kept = settled(NEW, at(1, lesson), USUAL)
+    kept = with_current_tier(NEW, at(1, lesson), USUAL)
     assert tier_now(kept, at(900, lesson), USUAL) == (Tier.CORE, TierReason.LESSON)
     lower = line(0.5, kind=Kind.LESSON)
     assert tier(kept, at(2, lower)) is Tier.WORKING
-    after = settled(kept, at(2, lower), USUAL)
+    after = with_current_tier(kept, at(2, lower), USUAL)
     assert tier(after, at(3, lower)) is Tier.WORKING
     assert tier(after, at(90, lower)) is Tier.PERIPHERAL
     # written so from the beginning nobody lowered anything
@@ -147,16 +149,16 @@ def test_lesson_is_core_until_a_person_makes_it_less_important() -> None:
 
 
 def test_less_important_is_judged_anew_and_more_important_moves_up() -> None:
-    kept = settled(NEW, at(1, line(0.95)), USUAL)
+    kept = with_current_tier(NEW, at(1, line(0.95)), USUAL)
     assert kept.tier is Tier.CORE
     assert tier(kept, at(2, line(0.9))) is Tier.WORKING
     assert tier(kept, at(90, line(0.9))) is Tier.PERIPHERAL
-    after = settled(kept, at(2, line(0.9)), USUAL)
+    after = with_current_tier(kept, at(2, line(0.9)), USUAL)
     assert tier(after, at(3, line(1.0))) is Tier.CORE
 
 
 def test_what_was_core_stays_core_under_other_thresholds_while_it_is_used() -> None:
-    kept = settled(NEW, at(1, line(0.95)), USUAL)
+    kept = with_current_tier(NEW, at(1, line(0.95)), USUAL)
     stricter = TierSettings(promotion=replace(USUAL.promotion, importance_only=0.99))
     assert tier_now(kept, at(60, line(0.95)), stricter) == (Tier.CORE, TierReason.STAYS)
     assert tier(touched_on(50, usage=kept, stated=line(0.95)), at(110, line(0.95))) is Tier.CORE
@@ -164,32 +166,32 @@ def test_what_was_core_stays_core_under_other_thresholds_while_it_is_used() -> N
 
 
 def test_what_can_be_worked_out_again_is_not_kept() -> None:
-    assert settled(NEW, at(1), USUAL) is NEW
-    assert settled(NEW, at(900), USUAL) is NEW
+    assert with_current_tier(NEW, at(1), USUAL) is NEW
+    assert with_current_tier(NEW, at(900), USUAL) is NEW
     kept = touched_on(1)
-    assert settled(kept, at(2), USUAL) is kept
-    assert settled(kept, at(900), USUAL).tier is Tier.PERIPHERAL
+    assert with_current_tier(kept, at(2), USUAL) is kept
+    assert with_current_tier(kept, at(900), USUAL).tier is Tier.PERIPHERAL
 
 
 def test_clock_that_was_ahead_for_a_while_fades_nothing_for_good() -> None:
     kept = touched_on(1)
-    faded = settled(kept, at(40_000), USUAL)
+    faded = with_current_tier(kept, at(40_000), USUAL)
     assert faded.tier is Tier.PERIPHERAL
     assert tier(faded, at(2)) is Tier.WORKING
-    assert settled(faded, at(2), USUAL).tier is Tier.WORKING
+    assert with_current_tier(faded, at(2), USUAL).tier is Tier.WORKING
 
 
 def test_touch_of_a_clock_that_was_ahead_is_put_right_by_the_next() -> None:
     ahead = touched_on(40_000)
     assert facts_of(ahead, at(1)).age_days == 0
     assert relevance_now(ahead, at(1), USUAL) <= 1
-    mended = touched(ahead, at(1), USUAL)
+    mended = with_access(ahead, at(1), USUAL)
     assert mended.touched_at == at(1).now
     assert facts_of(mended, at(11)).age_days == 10
 
 
 def test_touch_of_a_clock_that_was_behind_counts_and_makes_nothing_older() -> None:
-    behind = touched(touched_on(5), at(4.9), USUAL)
+    behind = with_access(touched_on(5), at(4.9), USUAL)
     assert behind.access_count == 2
     assert behind.touched_at == at(5).now
     long_ago = touched_on(-20_000)

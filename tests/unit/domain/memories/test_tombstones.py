@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from memoryd.domain.memories.changes.tombstones import HASH_BYTES, TextMatcher, Tombstones, parsed, rendered
+from memoryd.domain.memories.changes.tombstones import HASH_BYTES, TextMatcher, Tombstones, parse_mirror, render_mirror
 
 KEY = bytes(range(32))
 EMPTY = Tombstones(KEY)
@@ -120,7 +120,7 @@ def test_another_key_knows_nothing() -> None:
 
 
 def test_nothing_that_was_said_stands_in_the_mirror() -> None:
-    text = rendered(with_one("id-1", "The alarm code is 4711").hashes)
+    text = render_mirror(with_one("id-1", "The alarm code is 4711").hashes)
 
     assert "4711" not in text.replace("\n", " ").split()
     assert all(len(line) == 2 * HASH_BYTES for line in text.splitlines())
@@ -128,12 +128,12 @@ def test_nothing_that_was_said_stands_in_the_mirror() -> None:
 
 @given(st.frozensets(st.binary(min_size=HASH_BYTES, max_size=HASH_BYTES)))
 def test_a_mirror_is_read_as_it_was_written(hashes: frozenset[bytes]) -> None:
-    assert parsed(rendered(hashes)) == hashes
+    assert parse_mirror(render_mirror(hashes)) == hashes
 
 
 @given(st.text())
 def test_any_file_is_a_mirror(text: str) -> None:
-    assert all(len(one) == HASH_BYTES for one in parsed(text))
+    assert all(len(one) == HASH_BYTES for one in parse_mirror(text))
 
 
 @given(st.text(), st.text())

@@ -7,10 +7,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from memoryd.domain.documents import RelativePath
-from memoryd.domain.memories.changes.diffs import MovedOnError, hunks_between
-from memoryd.domain.memories.changes.note_text import undone_text
+from memoryd.domain.memories.changes.diffs import UncertainPlaceError, hunks_between
+from memoryd.domain.memories.changes.note_text import undo_in_text
 from memoryd.domain.memories.sections import memory_sections
-from memoryd.domain.text.lines import padded
+from memoryd.domain.text.lines import encode_padded
 
 LOG = RelativePath("memory/2025-11-27.md")
 PARTS = ["## Retain", "## Plans", "# Day", "- W: tea", "- O @Peter: figs", "  and more", "```", "", "prose"]
@@ -18,7 +18,7 @@ TEXTS = st.lists(st.sampled_from(PARTS), max_size=8).map("\n".join)
 
 
 def said(text: str) -> Counter[str]:
-    return Counter(one.line.text for one in memory_sections(padded(text), LOG).lines)
+    return Counter(one.line.text for one in memory_sections(encode_padded(text), LOG).lines)
 
 
 @example("  and more\n## Retain", "## Retain\n## Retain\n## Retain\n  and more", 3, "- B: mine")
@@ -29,8 +29,8 @@ def test_what_came_since_is_stated_after_the_undo(before: str, after: str, at: i
     mine = added.partition(": ")[2].split("\n")[0]
     is_stated = any(mine in text for text in said(now))
     try:
-        undone = undone_text(now, LOG, hunks_between(before, after))
-    except MovedOnError:
+        undone = undo_in_text(now, LOG, hunks_between(before, after))
+    except UncertainPlaceError:
         return
     assert not is_stated or any(mine in text for text in said(undone))
 
@@ -38,15 +38,15 @@ def test_what_came_since_is_stated_after_the_undo(before: str, after: str, at: i
 def test_what_others_state_is_not_taken_with_it() -> None:
     hunks = hunks_between("# Day\n```\n## Retain\n", "# Day\n## Retain\n")
 
-    with pytest.raises(MovedOnError, match="1 memory that came"):
-        undone_text("# Day\n## Retain\n- W: tea\n", LOG, hunks)
-    assert undone_text("# Day\n## Retain\n", LOG, hunks) == "# Day\n```\n## Retain\n"
+    with pytest.raises(UncertainPlaceError, match="1 memory that came"):
+        undo_in_text("# Day\n## Retain\n- W: tea\n", LOG, hunks)
+    assert undo_in_text("# Day\n## Retain\n", LOG, hunks) == "# Day\n```\n## Retain\n"
 
 
 def test_the_lines_of_the_change_itself_go() -> None:
     hunks = hunks_between("## Retain\n", "## Retain\n- W: tea\n  with milk\n")
 
-    assert undone_text("## Retain\n- W: tea\n  with milk\n- W: figs\n", LOG, hunks) == "## Retain\n- W: figs\n"
+    assert undo_in_text("## Retain\n- W: tea\n  with milk\n- W: figs\n", LOG, hunks) == "## Retain\n- W: figs\n"
 
 
 @pytest.mark.parametrize(
@@ -59,4 +59,4 @@ def test_the_lines_of_the_change_itself_go() -> None:
     ],
 )
 def test_lines_below_the_first_one_of_another_go(before: str, after: str) -> None:
-    assert undone_text(after, LOG, hunks_between(before, after)) == before
+    assert undo_in_text(after, LOG, hunks_between(before, after)) == before

@@ -5,7 +5,7 @@ from datetime import date
 import pytest
 
 from memoryd.domain.documents import parse
-from memoryd.domain.memories.book import Book, CitedState, MemorySource, book_of, cite, verified
+from memoryd.domain.memories.book import Book, CitedState, MemorySource, book_of, check_citation, cite
 from memoryd.domain.memories.line import RetainedLine, parse_line
 
 LOG = "memory/2025-11-27.md"
@@ -44,17 +44,17 @@ def test_a_citation_with_a_mark_reads_as_it_is_written() -> None:
     ],
 )
 def test_what_became_of_a_line(lines: list[tuple[str, int, str]], total: int | None, state: CitedState) -> None:
-    assert verified(book(*lines), CITED, total).state is state
+    assert check_citation(book(*lines), CITED, total).state is state
 
 
 def test_what_moved_is_told_with_its_place_the_same_note_first() -> None:
     now = book((LOG, 40, "W @Peter: in Marrakech"), ("memory/2025-11-20.md", 12, "W @Peter: in Marrakech"))
 
-    assert str(verified(now, CITED, 50).now).startswith(f"{LOG}#L40@")
+    assert str(check_citation(now, CITED, 50).now).startswith(f"{LOG}#L40@")
 
 
 def test_lines_alone_say_that_they_prove_little() -> None:
-    found = verified(book((LOG, 12, "W @Peter: in Fes")), parse(f"{LOG}#L12"), 20)
+    found = check_citation(book((LOG, 12, "W @Peter: in Fes")), parse(f"{LOG}#L12"), 20)
 
     assert (found.state, bool(found.note)) == (CitedState.VERIFIED, True)
-    assert verified(book(), parse(f"{LOG}#L30"), 20).state is CitedState.GONE
+    assert check_citation(book(), parse(f"{LOG}#L30"), 20).state is CitedState.GONE

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoryd.domain.ranking.calibration import Background, packed
+from memoryd.domain.ranking.calibration import Background, pack_background
 from memoryd.search.ranking import TABLE, commonness
 
 
@@ -41,7 +41,7 @@ def test_table_is_small() -> None:
 
 
 def test_packing_keeps_the_order_of_bytes() -> None:
-    rows = zlib.decompress(packed({"房租": 0.001, "b": 1e-9, "a": 1.0})).split(b"\n")
+    rows = zlib.decompress(pack_background({"房租": 0.001, "b": 1e-9, "a": 1.0})).split(b"\n")
     assert [row[:-1].decode() for row in rows] == ["a", "b", "房租"]
     assert rows[0][-1] < rows[2][-1] < rows[1][-1]
 

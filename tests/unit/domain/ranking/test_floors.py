@@ -10,12 +10,12 @@ from memoryd.domain.ranking.calibration import (
     BACKGROUND_CHUNKS,
     TermStatistics,
     clear_floor,
-    floors,
     idf,
+    thresholds_of,
     vector_floor,
-    weighed,
+    with_term_share,
 )
-from memoryd.domain.ranking.fusion import Evidence, LexicalMatches, Noise, VectorMatches, best_stranger
+from memoryd.domain.ranking.fusion import Evidence, LexicalMatches, Noise, VectorMatches, best_unrelated
 
 COUNTS = st.dictionaries(st.sampled_from(["lease", "gateway", "the", "gw"]), st.integers(0, 500), max_size=4)
 
@@ -91,7 +91,7 @@ def test_words_that_stand_nowhere_make_the_rest_weigh_less() -> None:
 
 @pytest.mark.parametrize("vectors", [0, 1, 2, 100, 100_000])
 def test_floors_rise_with_the_number_of_strangers(vectors: int) -> None:
-    assert best_stranger(vectors, 0.1) <= best_stranger(10 * vectors + 2, 0.1)
+    assert best_unrelated(vectors, 0.1) <= best_unrelated(10 * vectors + 2, 0.1)
     known, unknown = (vector_floor(vectors, knows_a_word=knows) for knows in (True, False))
     assert 0 <= known <= unknown <= clear_floor(vectors)
 
@@ -101,7 +101,7 @@ def test_floors_rise_with_the_number_of_strangers(vectors: int) -> None:
 def test_best_of_strangers_exceeds_its_floor_as_often_as_is_said(strangers: int, chance: float) -> None:
     rng, tries = np.random.default_rng(7), 2_000
     best = rng.standard_normal((tries, strangers)).max(axis=1)
-    assert (best > best_stranger(strangers, chance)).mean() == pytest.approx(chance, abs=0.04)
+    assert (best > best_unrelated(strangers, chance)).mean() == pytest.approx(chance, abs=0.04)
 
 
 def test_deviations_without_a_spread_tell_nothing() -> None:
@@ -112,22 +112,22 @@ def test_deviations_without_a_spread_tell_nothing() -> None:
 def test_share_is_that_of_the_best_chunk() -> None:
     weights = idf(1_000, {"gateway": 10, "lease": 10, "attic": 10, "back": 400})
     held = {1: frozenset({"back"}), 2: frozenset({"gateway", "lease"})}
-    found = weighed(Evidence(LexicalMatches({1: 2.0, 2: 1.0})), TermStatistics(weights, held))
+    found = with_term_share(Evidence(LexicalMatches({1: 2.0, 2: 1.0})), TermStatistics(weights, held))
     assert found.lexical.bm25 == {1: 2.0, 2: 1.0}
     assert found.lexical.share == weights.share(held[2])
     # where nothing holds a word, to hold none says nothing
     alone = Evidence(vector=VectorMatches({3: 0.5}, foreign=frozenset({3})))
-    assert weighed(alone, TermStatistics(weights, {})).vector.foreign == frozenset()
+    assert with_term_share(alone, TermStatistics(weights, {})).vector.foreign == frozenset()
     beside = replace(alone, lexical=LexicalMatches({1: 2.0}))
-    assert weighed(beside, TermStatistics(weights, held)).vector.foreign == {3}
-    assert weighed(Evidence(), TermStatistics(weights, {})).lexical.share == 0
+    assert with_term_share(beside, TermStatistics(weights, held)).vector.foreign == {3}
+    assert with_term_share(Evidence(), TermStatistics(weights, {})).lexical.share == 0
 
 
 def test_model_that_tells_no_answer_from_strangers_answers_by_words_alone() -> None:
     weights = idf(1_000, {"gateway": 10, "lease": 10})
     clear = VectorMatches({1: 0.9}, Noise(0.0, 0.1), compared=1_000)
     blind = VectorMatches({1: 0.9}, Noise(0.0, 0.1, is_clear=False), compared=1_000)
-    told = [floors(found, TermStatistics(weights, {})) for found in (clear, blind)]
+    told = [thresholds_of(found, TermStatistics(weights, {})) for found in (clear, blind)]
     assert [one.answers((), 0.9) for one in told] == [True, False]
     assert "tells no answer by its meaning" not in told[0].why_weak
     assert "tells no answer by its meaning" in told[1].why_weak

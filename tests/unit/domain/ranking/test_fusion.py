@@ -12,10 +12,10 @@ from memoryd.domain.ranking.fusion import (
     Noise,
     VectorMatches,
     Weights,
-    relative,
+    score_relative,
+    score_weighted,
     standout,
     text_score,
-    weighted,
 )
 
 IDS = st.integers(1, 12)
@@ -25,7 +25,7 @@ NOISE = st.builds(Noise, st.floats(-1, 1), st.floats(0.01, 1))
 LEVELS = st.dictionaries(IDS, st.integers(1, 2), max_size=10)
 LEXICAL = st.builds(LexicalMatches, bm25=WORDS, levels=LEVELS)
 EVIDENCE = st.builds(Evidence, LEXICAL, st.builds(VectorMatches, cosines=COSINES, noise=NOISE))
-MERGES = pytest.mark.parametrize("merge", [relative, weighted])
+MERGES = pytest.mark.parametrize("merge", [score_relative, score_weighted])
 Merge = Callable[[Evidence, Weights], dict[int, float]]
 
 
@@ -86,7 +86,7 @@ def test_complete_matches_stand_before_others_by_words(
 
 @given(evidence=EVIDENCE)
 def test_no_meaning_lifts_some_words_above_all_of_them(evidence: Evidence) -> None:
-    fused = relative(evidence, Weights())
+    fused = score_relative(evidence, Weights())
     found = evidence.lexical
     best = max((found.levels.get(chunk, 0) for chunk in found.bm25), default=0)
     top = max((fused[chunk] for chunk in found.bm25 if found.levels.get(chunk, 0) == best), default=0.0)
@@ -107,7 +107,7 @@ def test_what_does_not_rise_above_the_noise_counts_nothing(cosine: float, noise:
 
 
 def test_nothing_found_is_nothing_fused() -> None:
-    assert relative(Evidence(), Weights()) == weighted(Evidence(), Weights()) == {}
+    assert score_relative(Evidence(), Weights()) == score_weighted(Evidence(), Weights()) == {}
 
 
 CLEAR = Noise(0.0, 0.1)
@@ -117,18 +117,18 @@ CLEAR = Noise(0.0, 0.1)
 def test_words_count_by_the_share_that_they_cover_where_a_meaning_is_clear() -> None:
     near = VectorMatches({1: 0.1, 2: 0.55}, CLEAR, compared=1_000)
     for share, best in ((1.0, 1), (0.5, 1), (0.1, 2)):
-        fused = relative(Evidence(LexicalMatches({1: 4.0}, share=share), near), Weights())
+        fused = score_relative(Evidence(LexicalMatches({1: 4.0}, share=share), near), Weights())
         assert max(fused, key=fused.__getitem__) == best
     dim = replace(near, cosines={1: 0.1, 2: 0.3})
-    fused = relative(Evidence(LexicalMatches({1: 4.0}, share=0.1), dim), Weights())
+    fused = score_relative(Evidence(LexicalMatches({1: 4.0}, share=0.1), dim), Weights())
     assert fused == {1: 0.7, 2: pytest.approx(0.3 * standout(0.3, CLEAR))}
 
 
 def test_meaning_stands_for_the_words_that_another_language_cannot_hold() -> None:
     words = LexicalMatches({1: 4.0, 2: 3.0})
     near = VectorMatches({1: 0.15, 2: 0.15, 3: 0.55}, CLEAR, compared=1_000)
-    at_home = relative(Evidence(words, near), Weights())
-    abroad = relative(Evidence(words, replace(near, foreign=frozenset({3, 4}))), Weights())
+    at_home = score_relative(Evidence(words, near), Weights())
+    abroad = score_relative(Evidence(words, replace(near, foreign=frozenset({3, 4}))), Weights())
     assert at_home[1] > at_home[2] > at_home[3]
     assert abroad[3] == pytest.approx(1.0)
     assert abroad[3] > abroad[1] == at_home[1]
@@ -137,7 +137,7 @@ def test_meaning_stands_for_the_words_that_another_language_cannot_hold() -> Non
     assert replace(near, foreign=frozenset({2})).near_foreign == {1, 2, 3}
     assert near.near_foreign == frozenset()
     complete = LexicalMatches({1: 4.0, 2: 3.0}, {2: 1})
-    beside = relative(Evidence(complete, replace(near, foreign=frozenset({3}))), Weights())
+    beside = score_relative(Evidence(complete, replace(near, foreign=frozenset({3}))), Weights())
     assert beside[2] > beside[3] > beside[1]
 
 

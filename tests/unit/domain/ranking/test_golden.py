@@ -6,18 +6,18 @@ from memoryd.domain.ranking.golden import (
     GoldenPlace,
     GoldenQuestion,
     LineSpan,
+    accept_lines,
     golden_line,
-    located,
+    locate_answer,
     parse_golden,
     quote_of,
-    with_accepted,
 )
 
 NOTE = "# House\n\nThe boiler was serviced\nby Quentin.\n\nThe shed is green.\n\nThe shed is green.\n"
 
 
 def span(place: GoldenPlace, text: str = NOTE) -> tuple[int, int] | None:
-    found = located(place, text)
+    found = locate_answer(place, text)
     return None if found is None else (found.start, found.end)
 
 
@@ -75,7 +75,7 @@ def test_citation_with_a_mark_is_a_memory() -> None:
 def test_guess_is_accepted_and_other_lines_stay() -> None:
     guess = GoldenQuestion("锅炉 什么时候 保养?", (GoldenPlace(path="a.md", quote="十月"),), "guess")
     text = f'{{"question":   "odd", "expect": []}}\r\n{golden_line(guess)}\n{golden_line(guess)}'
-    accepted = with_accepted(text, [2])
+    accepted = accept_lines(text, [2])
     assert [line.golden.status for line in parse_golden(accepted).lines] == ["accepted", "accepted"]
     assert accepted.split("\n")[0] == text.split("\n")[0]
     assert accepted.split("\n")[2] == text.split("\n")[2]
@@ -87,4 +87,4 @@ def test_quote_is_of_the_first_line_that_says_something() -> None:
     long = "word " * 40
     quote = quote_of([long])
     assert len(quote) <= 80
-    assert located(GoldenPlace(path="a.md", quote=quote), long) == LineSpan("a.md", 1, 1)
+    assert locate_answer(GoldenPlace(path="a.md", quote=quote), long) == LineSpan("a.md", 1, 1)

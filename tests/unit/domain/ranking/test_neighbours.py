@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoryd.domain.ranking.questions import MAX_NEIGHBOURS, MAX_TOGETHER, least_apart, neighbours_in
+from memoryd.domain.ranking.questions import MAX_NEIGHBOURS, MAX_TOGETHER, min_holders, neighbours_in
 from memoryd.domain.text.words import STOP_WORDS
 
 
@@ -28,7 +28,7 @@ def test_neighbours_are_words_that_tell_with_a_space_between(question: str, foun
 
 @given(st.integers(1, 10_000))
 def test_words_that_mostly_stand_together_say_no_more_side_by_side(together: int) -> None:
-    least = least_apart(together)
+    least = min_holders(together)
     assert together <= MAX_TOGETHER * least
     assert together > MAX_TOGETHER * (least - 1)
 

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoryd.domain.ranking.selection import is_alike, jaccard, tokens
-from memoryd.domain.ranking.snippets import folded
+from memoryd.domain.ranking.selection import are_similar, jaccard, tokens
+from memoryd.domain.ranking.snippets import fold
 from memoryd.domain.text.words import UNSPACED, UNSPACED_RUN
 
 TEXTS = st.text(st.sampled_from("ab Cé1_漢字かไทย "), max_size=40)
@@ -17,12 +17,12 @@ NOTE = "the spare key for the bicycle shed hangs behind the grey fuse box in the
 def test_likeness_is_a_share_and_the_same_both_ways(first: str, second: str) -> None:
     one, other = tokens(first), tokens(second)
     assert 0 <= jaccard(one, other) == jaccard(other, one) <= 1
-    assert is_alike(one, other) == is_alike(other, one)
+    assert are_similar(one, other) == are_similar(other, one)
 
 
 @given(TEXTS)
 def test_what_has_words_is_like_itself(text: str) -> None:
-    assert is_alike(tokens(text), tokens(text)) == bool(tokens(text))
+    assert are_similar(tokens(text), tokens(text)) == bool(tokens(text))
 
 
 @pytest.mark.parametrize(
@@ -40,7 +40,7 @@ def test_words_of_every_script_count(text: str, expected: set[str]) -> None:
 
 @given(st.text(st.sampled_from("ab-_\x1c\x85\xa0—é\u0301İß漢字，か\u3000ไทｘ²٣ "), max_size=40))
 def test_words_are_runs_of_letters_and_in_scripts_without_spaces_signs_and_pairs(text: str) -> None:
-    plain = folded(text)
+    plain = fold(text)
     runs = UNSPACED_RUN.findall(plain)
     pairs = {one + two for run in runs for one, two in itertools.pairwise(run)}
     assert tokens(text) == {*re.findall(f"[^\\W{UNSPACED}]+", plain), *"".join(runs), *pairs}
@@ -57,7 +57,7 @@ def test_words_are_runs_of_letters_and_in_scripts_without_spaces_signs_and_pairs
     ],
 )
 def test_few_other_words_or_a_number_are_alike(copy: str) -> None:
-    assert is_alike(tokens(NOTE), tokens(copy))
+    assert are_similar(tokens(NOTE), tokens(copy))
 
 
 @pytest.mark.parametrize(
@@ -74,4 +74,4 @@ def test_few_other_words_or_a_number_are_alike(copy: str) -> None:
     ],
 )
 def test_other_words_and_several_numbers_are_not_alike(first: str, second: str) -> None:
-    assert not is_alike(tokens(first), tokens(second))
+    assert not are_similar(tokens(first), tokens(second))

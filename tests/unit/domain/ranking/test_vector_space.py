@@ -6,7 +6,14 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from memoryd.domain.ranking.vector_space import LanguageMeans, Strangers, is_multilingual, is_narrow, spoken, usual_of
+from memoryd.domain.ranking.vector_space import (
+    LanguageMeans,
+    UnrelatedVectors,
+    is_multilingual,
+    is_narrow,
+    languages_in,
+    unrelated_moments,
+)
 from memoryd.domain.vector import Matrix
 
 SIZE = 64
@@ -25,7 +32,7 @@ def told(language: str, topics: Matrix = TOPICS) -> Matrix:
 
 
 KNOWN = [
-    Strangers(code, turned(rows), turned(rows + DRAWN[130:154] / 4))
+    UnrelatedVectors(code, turned(rows), turned(rows + DRAWN[130:154] / 4))
     for code, rows in (("en", DRAWN[40:64]), ("zh", DRAWN[64:88]))
 ]
 """Of a model that knows both languages and is not narrow."""
@@ -64,7 +71,7 @@ def test_of_one_language_nothing_is_taken(languages: list[str]) -> None:
 
 def test_under_a_model_of_one_language_nothing_is_taken() -> None:
     both, languages = np.concatenate([told("en"), told("zh")]), ["en"] * 40 + ["zh"] * 40
-    blind = Strangers("zh", KNOWN[1].vectors, turned(DRAWN[100:124]))
+    blind = UnrelatedVectors("zh", KNOWN[1].vectors, turned(DRAWN[100:124]))
     assert is_multilingual(KNOWN)
     for known in ((), (KNOWN[0], blind)):
         assert not is_multilingual(known)
@@ -72,8 +79,8 @@ def test_under_a_model_of_one_language_nothing_is_taken() -> None:
 
 
 def test_few_passages_among_many_are_no_language() -> None:
-    assert spoken({"en": 2_000, "de": 10, "": 300}) == {"en"}
-    assert spoken({"en": 900, "zh": 20, "fr": 4}) == {"en", "zh"}
+    assert languages_in({"en": 2_000, "de": 10, "": 300}) == {"en"}
+    assert languages_in({"en": 900, "zh": 20, "fr": 4}) == {"en", "zh"}
 
 
 def test_text_of_an_unknown_language_goes_with_the_nearest_mean() -> None:
@@ -83,18 +90,18 @@ def test_text_of_an_unknown_language_goes_with_the_nearest_mean() -> None:
     assert means.groups(both[:2], ["fr", "zh"]).tolist() == [0, 1]
 
 
-def strangers(language: str) -> Strangers:
+def strangers(language: str) -> UnrelatedVectors:
     """Return those of a narrow model: everything has one direction, and its language another."""
     common, topics = 8 * DRAWN[150], DRAWN[160:184]
     texts = turned(topics + OFFSETS[language] / 4 + common)
-    return Strangers(language, texts, turned(topics + OFFSETS[language] / 4 + common + DRAWN[170:194] / 4))
+    return UnrelatedVectors(language, texts, turned(topics + OFFSETS[language] / 4 + common + DRAWN[170:194] / 4))
 
 
 def test_narrow_model_is_freed_of_its_direction_with_the_first_notes() -> None:
     known, common = [strangers("en"), strangers("zh")], 8 * DRAWN[150]
     assert is_narrow(known)
     assert not is_narrow([])
-    assert not is_narrow([known[0], Strangers("zh", turned(DRAWN[:24]), turned(DRAWN[:24]))])
+    assert not is_narrow([known[0], UnrelatedVectors("zh", turned(DRAWN[:24]), turned(DRAWN[:24]))])
     english, chinese = (told(code, TOPICS + common) for code in ("en", "zh"))
     few, languages = np.concatenate([english[:5], chinese[5:10]]), ["en"] * 5 + ["zh"] * 5
     means = LanguageMeans.of(few, languages, known)
@@ -120,12 +127,12 @@ def test_language_without_strangers_begins_where_the_nearest_ones_are() -> None:
 
 def test_reach_tells_a_model_that_understands_from_one_that_does_not() -> None:
     texts = turned(DRAWN[:24])
-    near = Strangers("en", texts, turned(DRAWN[:24] + DRAWN[50:74]))
+    near = UnrelatedVectors("en", texts, turned(DRAWN[:24] + DRAWN[50:74]))
     assert near.reach > 3
-    assert abs(Strangers("en", texts, turned(DRAWN[80:104])).reach) < 1
-    assert Strangers("en", np.ones((24, 2), np.float32), np.ones((24, 2), np.float32)).reach == 0
+    assert abs(UnrelatedVectors("en", texts, turned(DRAWN[80:104])).reach) < 1
+    assert UnrelatedVectors("en", np.ones((24, 2), np.float32), np.ones((24, 2), np.float32)).reach == 0
 
 
 def test_what_is_usual_leaves_out_what_answers() -> None:
     cosines = np.array([[1.0, 0.1, 0.3], [0.3, 1.0, 0.1], [0.1, 0.3, 1.0]], np.float32)
-    assert usual_of(cosines) == pytest.approx((0.2, 0.1))
+    assert unrelated_moments(cosines) == pytest.approx((0.2, 0.1))

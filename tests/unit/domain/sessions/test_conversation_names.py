@@ -2,7 +2,7 @@
 
 import pytest
 
-from memoryd.domain.sessions.names import is_of, meant_paths
+from memoryd.domain.sessions.names import may_belong_to, possible_paths
 
 
 @pytest.mark.parametrize(
@@ -20,11 +20,11 @@ from memoryd.domain.sessions.names import is_of, meant_paths
     ],
 )
 def test_name_stands_for(name: str, meant: tuple[str, ...]) -> None:
-    assert meant_paths(name, "main") == meant
+    assert possible_paths(name, "main") == meant
 
 
 @pytest.mark.parametrize(
     ("path", "expected"), [("sessions/main/x.jsonl", True), ("sessions/other/x.jsonl", False), ("session:x", True)]
 )
 def test_path_of_a_transcript_names_its_agent(path: str, expected: bool) -> None:
-    assert is_of(path, "main") is expected
+    assert may_belong_to(path, "main") is expected

@@ -11,7 +11,7 @@ from memoryd.domain.sessions.conversation_parts import (
     ConversationLine,
     ConversationPart,
     answered_share,
-    grown,
+    appended_parts,
 )
 from memoryd.domain.sessions.transcripts.records import folded
 
@@ -30,34 +30,34 @@ def enumerate_lines(parts: list[ConversationPart]) -> list[tuple[int, str]]:
 
 
 def test_every_line_stands_on_its_number_with_empty_ones_between() -> None:
-    (part,) = grown(None, said(3, 4, 7))
+    (part,) = appended_parts(None, said(3, 4, 7))
     assert part.first_line == 3
     assert part.text.split("\n") == ["User: and then? 3", "User: and then? 4", "", "", "User: and then? 7"]
     assert (part.last_line, part.spoken, part.last_ns) == (7, 3, 7)
 
 
 def test_a_part_grows_until_it_is_large_or_long_enough() -> None:
-    parts = grown(None, said(*range(1, 2 * PART_SPOKEN + 2)))
+    parts = appended_parts(None, said(*range(1, 2 * PART_SPOKEN + 2)))
     assert [part.spoken for part in parts] == [PART_SPOKEN, PART_SPOKEN, 1]
-    large = grown(None, [ConversationLine(1, "x" * PART_CHARS), ConversationLine(2, "y")])
+    large = appended_parts(None, [ConversationLine(1, "x" * PART_CHARS), ConversationLine(2, "y")])
     assert [part.first_line for part in large] == [1, 2]
 
 
 def test_a_long_silence_ends_a_part_and_is_no_text() -> None:
-    parts = grown(None, said(1, 1 + MAX_GAP, 2 + 2 * MAX_GAP, 1_000_000_000))
+    parts = appended_parts(None, said(1, 1 + MAX_GAP, 2 + 2 * MAX_GAP, 1_000_000_000))
     assert [part.first_line for part in parts] == [1, 2 + 2 * MAX_GAP, 1_000_000_000]
     assert sum(len(part.text) for part in parts) < 3 * MAX_GAP
 
 
 def test_a_line_without_a_time_leaves_the_time_of_the_one_before() -> None:
-    (part,) = grown(None, [ConversationLine(1, "a", 5), ConversationLine(2, "b")])
+    (part,) = appended_parts(None, [ConversationLine(1, "a", 5), ConversationLine(2, "b")])
     assert part.last_ns == 5
 
 
 def test_a_line_that_runs_backwards_is_refused() -> None:
-    (part,) = grown(None, said(3))
+    (part,) = appended_parts(None, said(3))
     with pytest.raises(ValueError, match="line 3 comes after line 3"):
-        grown(part, said(3))
+        appended_parts(part, said(3))
 
 
 def test_text_in_one_line_has_no_line_end_of_any_kind() -> None:
@@ -70,12 +70,12 @@ def test_steps_leave_no_trace(shape: list[tuple[int, int]], data: st.DataObject)
     for step, size in shape:
         number += step
         lines.append(ConversationLine(number, f"User: {'w ' * size}{number}", number))
-    whole = list(grown(None, lines))
+    whole = list(appended_parts(None, lines))
     cuts = sorted(data.draw(st.lists(st.integers(0, len(lines)), max_size=5)))
     stepwise: dict[int, ConversationPart] = {}
     last = None
     for begin, end in zip([0, *cuts], [*cuts, len(lines)], strict=True):
-        parts = grown(last, lines[begin:end])
+        parts = appended_parts(last, lines[begin:end])
         stepwise |= {part.first_line: part for part in parts}
         last = parts[-1] if parts else last
     assert list(stepwise.values()) == whole

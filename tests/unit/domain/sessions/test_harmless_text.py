@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoryd.domain.redaction import redacted, redacted_joined
+from memoryd.domain.redaction import redact, redact_pieces
 from memoryd.domain.sessions.names import named_id, safe_id
 from memoryd.domain.text.sanitizing import harmless_text
 
@@ -64,7 +64,7 @@ def test_nothing_hides_a_key_or_its_name(sign: str, at: int) -> None:
 
 
 def test_a_key_may_begin_behind_what_was_taken_out() -> None:
-    assert redacted_joined(["token", KEY, "more"]) == f"token{KEY[:6]}…{KEY[-4:]}more"
+    assert redact_pieces(["token", KEY, "more"]) == f"token{KEY[:6]}…{KEY[-4:]}more"
 
 
 signs = st.text(st.characters() | st.sampled_from("".join(HIDING) + "\n\t ❤👩ा"), max_size=40)
@@ -74,7 +74,7 @@ signs = st.text(st.characters() | st.sampled_from("".join(HIDING) + "\n\t ❤�
 def test_text_is_harmless_once_for_all(text: str) -> None:
     kept = harmless_text(text)
     assert [sign for sign in kept if unicodedata.category(sign) in ("Cc", "Cs") and sign not in "\n\t"] == []
-    assert redacted(kept) == kept
+    assert redact(kept) == kept
 
 
 @pytest.mark.parametrize("name", ["ports", "discord-常规-20260130", "transcript-0d9f-0123abcd", "Ünïcode Name"])

@@ -11,7 +11,7 @@ from memoryd.domain.documents import SessionId
 from memoryd.domain.sessions.documents import AnswerRetention, Totals, totals
 from memoryd.domain.sessions.making_turns import message_keys
 from memoryd.domain.sessions.sequences import Chosen, IndexedTurns, MessageKeys, SequenceChoice, choose, sequence
-from memoryd.domain.sessions.turns import Session, without_text
+from memoryd.domain.sessions.turns import Session, search_only
 from memoryd.domain.text.tokens import estimate
 from tests.unit.domain.sessions.conversations import BEGUN, SESSIONS, conversation
 
@@ -77,8 +77,8 @@ def test_conversation_that_answers_comes_before_one_that_only_asks() -> None:
     asked = conversation("asked", "when do we sail to Korfu")
     answered = conversation("answered", "when does our ship sail to Korfu")
     answered = replace(answered, turns=(replace(answered.turns[0], answer="On the 3rd of May."),))
-    for known in (answered, without_text(answered)):
-        found = indexed(known, without_text(asked)).matches(message_keys("when do we sail to Korfu"))
+    for known in (answered, search_only(answered)):
+        found = indexed(known, search_only(asked)).matches(message_keys("when do we sail to Korfu"))
         assert [one.session for one in found] == ["answered", "asked"]
 
 

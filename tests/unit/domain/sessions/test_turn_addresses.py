@@ -15,7 +15,7 @@ from memoryd.domain.documents import (
     parse_seqs,
     turn_address,
 )
-from memoryd.domain.sessions.turns import AHEAD, Session, Turn, excerpt, parse_instant
+from memoryd.domain.sessions.turns import AHEAD, Session, Turn, matching_turns, parse_instant
 
 NOW = datetime(2026, 11, 22, 12, tzinfo=timezone(timedelta(hours=1)))
 
@@ -88,7 +88,7 @@ def test_excerpt_goes_on_where_it_ended() -> None:
     seen: list[Turn] = []
     first: int | None = 1
     while first is not None:
-        turns, matched, first = excerpt(whole, seqs=SeqRange(first), max_turns=4, max_chars=100)
+        turns, matched, first = matching_turns(whole, seqs=SeqRange(first), max_turns=4, max_chars=100)
         assert 1 <= len(turns) <= 4
         assert matched == 29 - len(seen)
         seen += turns
@@ -97,6 +97,6 @@ def test_excerpt_goes_on_where_it_ended() -> None:
 
 def test_excerpt_finds_a_word_in_question_answer_and_topics() -> None:
     whole = session_of(("Ｇateway?", None), ("what?", "the GATEWAY"), ("other", None))
-    turns, _, _ = excerpt(whole, seqs=ALL_TURNS, word="gateway", max_turns=9, max_chars=99)
+    turns, _, _ = matching_turns(whole, seqs=ALL_TURNS, word="gateway", max_turns=9, max_chars=99)
     assert [turn.seq for turn in turns] == [1, 2]
-    assert excerpt(whole, word="nothing", max_turns=9, max_chars=99) == ((), 0, None)
+    assert matching_turns(whole, word="nothing", max_turns=9, max_chars=99) == ((), 0, None)

@@ -7,8 +7,8 @@ from memoryd.domain.documents import RelativePath
 from memoryd.domain.memories.entries import ChunkEntry, ChunkSettings, PresentText, chunk_entries, content_hash
 from memoryd.domain.memories.line import RetainedLine, parse_line
 from memoryd.domain.memories.sections import memory_sections
-from memoryd.domain.text.chunking import Apart, Chunk, each_chunk
-from memoryd.domain.text.lines import padded
+from memoryd.domain.text.chunking import Chunk, SeparateLines, each_chunk
+from memoryd.domain.text.lines import encode_padded
 from tests.chunks import chunk
 
 LOG = RelativePath("memory/2025-11-27.md")
@@ -44,7 +44,7 @@ def memories(text: str, path: RelativePath = LOG) -> list[ChunkEntry]:
 def test_every_memory_is_one_chunk_and_one_passage_unless_it_is_larger_than_any_chunk(
     text: str, path: RelativePath
 ) -> None:
-    placed = memory_sections(padded(text), path).lines
+    placed = memory_sections(encode_padded(text), path).lines
     found = memories(text, path)
     assert [(one.start_line, one.end_line, one.line.id) for one in placed] == [
         (entry.start_line, entry.end_line, entry.memory) for entry in found
@@ -60,8 +60,8 @@ def test_every_memory_is_one_chunk_and_one_passage_unless_it_is_larger_than_any_
 
 @given(LOGS, PATHS)
 def test_no_other_chunk_holds_a_line_of_a_memory_or_of_what_reflect_wrote(text: str, path: RelativePath) -> None:
-    found = memory_sections(padded(text), path)
-    data = padded(text)
+    found = memory_sections(encode_padded(text), path)
+    data = encode_padded(text)
     taken = {line for one in found.lines for line in range(one.start_line, one.end_line + 1)}
     for start, end in found.generated:
         first = data.count(b"\n", 0, start) + 1
@@ -76,7 +76,7 @@ def test_no_other_chunk_holds_a_line_of_a_memory_or_of_what_reflect_wrote(text: 
 
 @given(LOGS, PATHS)
 def test_all_else_is_in_a_chunk_or_in_the_heading_of_one(text: str, path: RelativePath) -> None:
-    data = padded(text)
+    data = encode_padded(text)
     generated = memory_sections(data, path).generated
     entries = chunk_entries(text, SMALL, path)
     told = {line for entry in entries for line in range(entry.start_line, entry.end_line + 1)}
@@ -90,14 +90,14 @@ def test_all_else_is_in_a_chunk_or_in_the_heading_of_one(text: str, path: Relati
 
 @given(LOGS, PATHS)
 def test_every_chunk_is_found_where_it_stands(text: str, path: RelativePath) -> None:
-    present = PresentText(padded(text))
+    present = PresentText(encode_padded(text))
     for entry in memories(text, path):
         assert present.line_of(entry.text, entry.heading, entry.start_line) == entry.start_line
 
 
 @given(LOGS, PATHS, st.integers(1, 9))
 def test_a_memory_is_found_again_where_it_moved_to(text: str, path: RelativePath, lines: int) -> None:
-    present = PresentText(padded("prose\n" * lines + text))
+    present = PresentText(encode_padded("prose\n" * lines + text))
     for entry in memories(text, path):
         line = present.line_of(entry.text, entry.heading, entry.start_line + lines)
         assert line == entry.start_line + lines
@@ -106,8 +106,8 @@ def test_a_memory_is_found_again_where_it_moved_to(text: str, path: RelativePath
 @given(TEXTS)
 def test_a_document_without_memories_is_cut_as_ever(text: str) -> None:
     assert chunk_entries(text, SMALL, NOTE) == chunk_entries(text, SMALL)
-    assert list(each_chunk(padded(text), tokens=50, overlap=10)) == list(
-        each_chunk(padded(text), tokens=50, overlap=10, apart=())
+    assert list(each_chunk(encode_padded(text), tokens=50, overlap=10)) == list(
+        each_chunk(encode_padded(text), tokens=50, overlap=10, apart=())
     )
 
 
@@ -117,7 +117,7 @@ def test_nothing_reaches_over_what_stands_apart(text: str) -> None:
     whole = f"{before}{BULLETS[0]}\nlast words\n"
     start = len(before.encode())
     stop = start + len(BULLETS[0]) + 1
-    parts = list(each_chunk(padded(whole), tokens=50, overlap=10, apart=(Apart(start, stop),)))
+    parts = list(each_chunk(encode_padded(whole), tokens=50, overlap=10, apart=(SeparateLines(start, stop),)))
     at = next(index for index, part in enumerate(parts) if part.start == start)
     assert parts[at].end == stop - 1
     assert whole.encode()[parts[at + 1].start : parts[at + 1].end] == b"last words\n"
@@ -148,7 +148,7 @@ def test_a_memory_keeps_its_hash_when_lines_are_added_around_it() -> None:
 
 @given(LOGS, PATHS)
 def test_the_text_of_a_chunk_reads_as_its_memory_again(text: str, path: RelativePath) -> None:
-    for placed, entry in zip(memory_sections(padded(text), path).lines, memories(text, path), strict=True):
+    for placed, entry in zip(memory_sections(encode_padded(text), path).lines, memories(text, path), strict=True):
         again = parse_line(entry.text, default_kind=placed.line.kind)
         assert isinstance(again, RetainedLine)
         assert again == placed.line
@@ -164,5 +164,5 @@ def test_a_bullet_that_is_longer_than_any_memory_is_prose() -> None:
     for path in (LOG, BANK):
         text = f"## Retain\n\n{long}\n{BULLETS[0]}\n"
         assert [entry.text for entry in memories(text, path)] == [BULLETS[0]]
-        assert [one.line for one in memory_sections(padded(text), path).misses] == [3]
+        assert [one.line for one in memory_sections(encode_padded(text), path).misses] == [3]
         assert len(chunk_entries(text, SMALL, path)) > 10

@@ -3,7 +3,7 @@ import tracemalloc
 import pytest
 
 from memoryd.domain.text.chunking import Chunk, each_chunk
-from memoryd.domain.text.lines import padded
+from memoryd.domain.text.lines import encode_padded
 from memoryd.domain.text.markdown import headings_of
 from memoryd.domain.text.tokens import estimate
 from tests.chunks import chunk
@@ -187,7 +187,7 @@ def test_long_document_is_cut_window_by_window_as_soundly(habit: str, monkeypatc
 
 
 def assert_told_as_in_the_whole(text: str) -> None:
-    parts, headings = chunk(text), headings_of(padded(text))
+    parts, headings = chunk(text), headings_of(encode_padded(text))
     assert [part.heading for part in parts] == [headings.path(len(text[: part.own_start].encode())) for part in parts]
 
 
@@ -214,7 +214,7 @@ def test_edit_moves_the_cuts_of_its_window_alone(monkeypatch: pytest.MonkeyPatch
 def test_what_is_held_beside_a_text_does_not_grow_with_it(monkeypatch: pytest.MonkeyPatch, line: str) -> None:
     window = whole_or(2**17, 2**20)
     monkeypatch.setattr("memoryd.domain.text.chunking.WINDOW_BYTES", window)
-    data = padded((line * (8 * window))[: 8 * window])
+    data = encode_padded((line * (8 * window))[: 8 * window])
     tracemalloc.start()
     try:
         assert next(each_chunk(data)).start_line == 1

@@ -4,14 +4,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoryd.domain.text.lines import padded, tabulate
+from memoryd.domain.text.lines import encode_padded, tabulate
 from memoryd.domain.text.markdown import FRONT_MATTER_CHARS, PATH_CHARS, FrontMatter, Headings, front_matter
 from memoryd.domain.text.structure import Rank, analyse
 
 
 def ranks(text: str) -> dict[str, Rank | int]:
     """Rank of each non-blank line by its text."""
-    structure = analyse(tabulate(padded(text)))
+    structure = analyse(tabulate(encode_padded(text)))
     lines = text.split("\n")
     return {
         lines[number].strip(): int(rank)
@@ -20,7 +20,7 @@ def ranks(text: str) -> dict[str, Rank | int]:
 
 
 def path(text: str, place: str) -> str:
-    return Headings(analyse(tabulate(padded(text)))).path(len(text[: text.index(place)].encode()))
+    return Headings(analyse(tabulate(encode_padded(text)))).path(len(text[: text.index(place)].encode()))
 
 
 def test_front_matter_is_read_and_its_end_found() -> None:
@@ -132,7 +132,7 @@ def test_list_stays_with_the_line_that_announces_it(announcement: str) -> None:
 
 def test_front_matter_lines_are_no_markdown() -> None:
     text = "---\n# comment\na: 1\n---\n# Title\n"
-    structure = analyse(tabulate(padded(text)), front_matter(text).end)
+    structure = analyse(tabulate(encode_padded(text)), front_matter(text).end)
     assert structure.levels.tolist() == [0, 0, 0, 0, 1]
 
 
@@ -153,4 +153,4 @@ def test_path_is_bounded_and_keeps_the_innermost() -> None:
 
 
 def test_line_numbers_count_line_feeds_only() -> None:
-    assert tabulate(padded("a\rb\r\n\r\n\x0c\u2028c\n \t\nd")).numbers.tolist() == [0, 2, 4]
+    assert tabulate(encode_padded("a\rb\r\n\r\n\x0c\u2028c\n \t\nd")).numbers.tolist() == [0, 2, 4]

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memoryd.domain.memories.entries import PresentText
-from memoryd.domain.text.lines import padded
+from memoryd.domain.text.lines import encode_padded
 from tests.chunks import chunk
 
 OLD = "# Trees\n\nThe alder stands by the brook.\n\n## Birds\n\nThe wren sings at dawn.\nSo does the robin.\n"
@@ -13,7 +13,7 @@ BIRDS = "## Birds\n\nThe wren sings at dawn.\nSo does the robin.\n"
 
 
 def line_now(text: str, body: str = BIRDS, heading: str = "Trees > Birds", line: int = 5) -> int | None:
-    return PresentText(padded(text)).line_of(body, heading, line)
+    return PresentText(encode_padded(text)).line_of(body, heading, line)
 
 
 def test_text_that_did_not_move_is_on_its_line() -> None:
@@ -109,7 +109,7 @@ _LINES = st.sampled_from(
 
 @given(st.lists(_LINES | st.text(max_size=30), max_size=40).map("\n".join))
 def test_every_chunk_of_whole_lines_stands_where_it_was_cut(text: str) -> None:
-    present = PresentText(padded(text))
+    present = PresentText(encode_padded(text))
     for part in chunk(text, tokens=40, overlap=10):
         body = text[part.start : part.end]
         begins = part.start == 0 or text[part.start - 1] == "\n"

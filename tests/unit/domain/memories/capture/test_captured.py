@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memoryd.domain.memories.capture.capture import ITEMS_MAX, captured, captured_failure
+from memoryd.domain.memories.capture.capture import ITEMS_MAX, capture_failure, capture_message
 from memoryd.domain.memories.capture.identifiers import is_resident_id
 from memoryd.domain.memories.kinds import Kind
 from memoryd.domain.memories.line import Provenance, RetainedLine, parse_line, render
@@ -398,7 +398,7 @@ NO_CORRECTIONS = [
 
 @pytest.mark.parametrize(("text", "kind", "form", "is_pinned"), STATED)
 def test_statement_is_kept_verbatim_with_the_kind_of_its_form(text: str, kind: str, form: str, is_pinned: bool) -> None:
-    (item,) = captured(text).items
+    (item,) = capture_message(text).items
 
     assert (item.kind.value, item.form, item.is_pinned) == (kind, form, is_pinned)
     assert item.text == text
@@ -407,49 +407,49 @@ def test_statement_is_kept_verbatim_with_the_kind_of_its_form(text: str, kind: s
 
 @pytest.mark.parametrize("text", NOT_STATED)
 def test_what_is_no_plain_statement_is_not_kept(text: str) -> None:
-    assert captured(text).items == ()
+    assert capture_message(text).items == ()
 
 
 @pytest.mark.parametrize("text", DURABLE)
 def test_what_lasts_is_kept(text: str) -> None:
-    assert [item.text for item in captured(text).items] == [text]
+    assert [item.text for item in capture_message(text).items] == [text]
 
 
 @pytest.mark.parametrize("text", OF_THIS_MOMENT)
 def test_what_is_of_the_answer_or_the_moment_is_not(text: str) -> None:
-    assert captured(text).items == ()
-    assert captured(text, answer_before="Here is something else.").items == ()
+    assert capture_message(text).items == ()
+    assert capture_message(text, answer_before="Here is something else.").items == ()
 
 
 @pytest.mark.parametrize("text", CORRECTIONS)
 def test_correction_of_an_answer_is_a_lesson(text: str) -> None:
-    (item,) = captured(text, answer_before="Here is a table.").items
+    (item,) = capture_message(text, answer_before="Here is a table.").items
 
     assert (item.kind, item.is_pinned) == (Kind.LESSON, False)
-    assert captured(text).items == (), "nothing was answered before it"
+    assert capture_message(text).items == (), "nothing was answered before it"
 
 
 @pytest.mark.parametrize("text", NO_CORRECTIONS)
 def test_refusal_corrects_nothing(text: str) -> None:
-    assert captured(text, answer_before="Shall I go on?").items == ()
+    assert capture_message(text, answer_before="Shall I go on?").items == ()
 
 
 def test_what_is_right_stands_behind_what_was_wrong() -> None:
-    found = captured("That's wrong. The train leaves at nine.", answer_before="It leaves at ten.")
+    found = capture_message("That's wrong. The train leaves at nine.", answer_before="It leaves at ten.")
 
     assert [item.text for item in found.items] == []
-    found = captured("That's wrong. The train is at nine.", answer_before="It leaves at ten.")
+    found = capture_message("That's wrong. The train is at nine.", answer_before="It leaves at ten.")
     assert [item.text for item in found.items] == ["The train is at nine."]
 
 
 @given(st.sampled_from([text for text, *_ in STATED]), st.sampled_from(['"{}"', "“{}”", "「{}」", "`{}`", "> {}"]))
 def test_quoted_statement_is_never_kept(text: str, quotation: str) -> None:
-    assert captured(quotation.format(text)).items == ()
+    assert capture_message(quotation.format(text)).items == ()
 
 
 @given(st.sampled_from([text.rstrip(".。") for text, *_ in STATED]), st.sampled_from(["{}?", "{}？", "{} ?", "{}吗"]))
 def test_question_is_never_kept(text: str, question: str) -> None:
-    assert captured(question.format(text)).items == ()
+    assert capture_message(question.format(text)).items == ()
 
 
 @given(
@@ -469,19 +469,19 @@ def test_question_is_never_kept(text: str, question: str) -> None:
     ),
 )
 def test_what_is_another_ones_or_supposed_is_never_kept(text: str, frame: str) -> None:
-    assert captured(frame.format(text)).items == ()
+    assert capture_message(frame.format(text)).items == ()
 
 
 @settings(max_examples=200)
 @given(st.text(max_size=300))
 def test_any_text_gives_lines_that_read_as_they_were_written(text: str) -> None:
-    for item in captured(text, answer_before="yes").items:
+    for item in capture_message(text, answer_before="yes").items:
         line = item.line()
         assert parse_line(render(line)) == line
 
 
 def test_line_of_a_memory_says_who_said_it() -> None:
-    (item,) = captured("My phone number is +43 660 1234567.").items
+    (item,) = capture_message("My phone number is +43 660 1234567.").items
 
     line = parse_line("- entity(i=0.95, from=user, pin): My phone number is +43 660 1234567.")
     assert isinstance(line, RetainedLine)
@@ -490,7 +490,7 @@ def test_line_of_a_memory_says_who_said_it() -> None:
 
 def test_message_gives_at_most_six_memories_and_identifiers_first() -> None:
     likes = " ".join(f"I like hiking in country{n}." for n in range(9))
-    found = captured(f"{likes} My phone number is +43 660 1234567.")
+    found = capture_message(f"{likes} My phone number is +43 660 1234567.")
 
     assert len(found.items) == ITEMS_MAX
     assert found.items[0].kind is Kind.ENTITY
@@ -498,24 +498,24 @@ def test_message_gives_at_most_six_memories_and_identifiers_first() -> None:
 
 
 def test_identifiers_may_be_off() -> None:
-    found = captured("My phone number is +43 660 1234567.", identifiers=False)
+    found = capture_message("My phone number is +43 660 1234567.", identifiers=False)
 
     assert found.items == ()
     assert "memory.capture.identifiers" in found.dropped[0].reason
 
 
 def test_nothing_is_pinned_outside_direct_chats() -> None:
-    (item,) = captured("My name is Lena Hofer.", is_direct=False).items
+    (item,) = capture_message("My name is Lena Hofer.", is_direct=False).items
 
     assert not item.is_pinned
 
 
 def test_failure_is_kept_with_its_tool_and_no_pin() -> None:
-    (item,) = captured_failure("timed out\n  three times", "browser").items
+    (item,) = capture_failure("timed out\n  three times", "browser").items
 
     assert (item.kind, item.text) == (Kind.FAILURE, "browser: timed out three times")
     assert not item.is_pinned
-    assert captured_failure("  ").items == ()
+    assert capture_failure("  ").items == ()
 
 
 @pytest.mark.parametrize(
@@ -531,4 +531,4 @@ def test_resident_id_is_known_by_its_check_digit_and_birthday(number: str, is_on
 )
 def test_time_grows_with_the_length_of_a_message(piece: str) -> None:
     with soon():
-        assert captured(piece * (4000 // len(piece)), answer_before="x").items == ()
+        assert capture_message(piece * (4000 // len(piece)), answer_before="x").items == ()

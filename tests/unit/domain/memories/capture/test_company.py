@@ -2,7 +2,7 @@
 
 import pytest
 
-from memoryd.domain.memories.capture.capture import captured, distillable
+from memoryd.domain.memories.capture.capture import capture_message, distillable
 from memoryd.domain.text.sentences import spoken_sentences
 
 OTHERS_WORDS = [
@@ -151,7 +151,7 @@ PINNED = [
 
 @pytest.mark.parametrize("text", [*OTHERS_WORDS, *NOT_ITS_MAIN_CLAUSE, *OF_THE_MOMENT, *NOBODYS_NUMBERS])
 def test_what_is_not_plainly_its_authors_is_not_kept(text: str) -> None:
-    assert captured(text, answer_before="Something was answered.").items == ()
+    assert capture_message(text, answer_before="Something was answered.").items == ()
 
 
 @pytest.mark.parametrize("text", OTHERS_WORDS)
@@ -177,19 +177,19 @@ def test_model_reads_plain_statements_without_the_greetings_and_requests_beside_
 
 @pytest.mark.parametrize(("text", "kind"), KEPT_UNPINNED)
 def test_statement_in_harmless_company_is_kept_without_a_pin(text: str, kind: str) -> None:
-    kept = captured(text).items
+    kept = capture_message(text).items
 
     assert [(item.kind.value, item.is_pinned) for item in kept] == [(kind, False)]
 
 
 @pytest.mark.parametrize("text", PINNED)
 def test_statement_beside_courtesies_alone_is_pinned(text: str) -> None:
-    assert [item.is_pinned for item in captured(text).items] == [True]
+    assert [item.is_pinned for item in capture_message(text).items] == [True]
 
 
 def test_own_numbers_beside_each_other_are_pinned_and_beside_anything_else_not() -> None:
     def pins(text: str) -> list[bool]:
-        return [item.is_pinned for item in captured(text).items]
+        return [item.is_pinned for item in capture_message(text).items]
 
     assert pins("My phone number is 0660 1234567. My e-mail is peter@example.com.") == [True, True]
     assert pins("My phone number is 0660 1234567. I live in Graz.") == [False, False]
@@ -197,7 +197,7 @@ def test_own_numbers_beside_each_other_are_pinned_and_beside_anything_else_not()
 
 
 def test_what_is_to_be_remembered_stands_by_itself_at_the_beginning() -> None:
-    kept = captured("Remember that the gate is locked at 8. Peter told me so. My name is Hal.").items
+    kept = capture_message("Remember that the gate is locked at 8. Peter told me so. My name is Hal.").items
 
     assert [item.text for item in kept] == ["Remember that the gate is locked at 8."]
 

@@ -4,9 +4,9 @@ from time import process_time
 
 import pytest
 
-from memoryd.domain.memories.capture.firewall import is_echo, keyed, span_print
+from memoryd.domain.memories.capture.firewall import hash_span, hash_with_key, is_echo
 
-HASHED = keyed(b"key")
+HASHED = hash_with_key(b"key")
 NEWS = [
     ("My cat's name is Mia.", "My cat's name is Tom."),
     ("I am allergic to nuts.", "I am allergic to milk."),
@@ -45,7 +45,7 @@ ECHOES = [
 
 @pytest.mark.parametrize("piece", [" ", "-", "; ", "\n"])
 def test_rows_of_signs_are_read_in_one_pass(piece: str) -> None:
-    span = span_print("I live in Graz.", HASHED)
+    span = hash_span("I live in Graz.", HASHED)
 
     assert span is not None
     began = process_time()
@@ -56,7 +56,7 @@ def test_rows_of_signs_are_read_in_one_pass(piece: str) -> None:
 
 @pytest.mark.parametrize(("told", "said"), NEWS)
 def test_word_of_its_own_is_news(told: str, said: str) -> None:
-    span = span_print(told, HASHED)
+    span = hash_span(told, HASHED)
 
     assert span is not None
     assert not is_echo(said, [span], HASHED)
@@ -64,14 +64,14 @@ def test_word_of_its_own_is_news(told: str, said: str) -> None:
 
 @pytest.mark.parametrize(("told", "said"), ECHOES)
 def test_same_words_in_a_row_are_an_echo(told: str, said: str) -> None:
-    span = span_print(told, HASHED)
+    span = hash_span(told, HASHED)
 
     assert span is not None
     assert is_echo(said, [span], HASHED)
 
 
 def test_words_of_two_spans_are_no_echo_of_either() -> None:
-    spans = [one for text in ("I live in Graz.", "My mother is a judge.") if (one := span_print(text, HASHED))]
+    spans = [one for text in ("I live in Graz.", "My mother is a judge.") if (one := hash_span(text, HASHED))]
 
     assert not is_echo("My mother lives in Graz.", spans, HASHED)
     assert is_echo("I live in Graz.", spans, HASHED)
@@ -91,7 +91,7 @@ TWO = ("I am allergic to peanuts.", "I work at Siemens as an engineer.", "我喜
     ],
 )
 def test_several_told_memories_in_one_sentence_are_an_echo(said: str) -> None:
-    spans = [one for text in TWO if (one := span_print(text, HASHED))]
+    spans = [one for text in TWO if (one := hash_span(text, HASHED))]
 
     assert is_echo(said, spans, HASHED)
 
@@ -106,6 +106,6 @@ def test_several_told_memories_in_one_sentence_are_an_echo(said: str) -> None:
     ],
 )
 def test_one_clause_of_its_own_is_news(said: str) -> None:
-    spans = [one for text in TWO if (one := span_print(text, HASHED))]
+    spans = [one for text in TWO if (one := hash_span(text, HASHED))]
 
     assert not is_echo(said, spans, HASHED)

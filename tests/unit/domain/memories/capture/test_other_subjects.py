@@ -2,7 +2,7 @@
 
 import pytest
 
-from memoryd.domain.memories.capture.capture import captured
+from memoryd.domain.memories.capture.capture import capture_message
 from memoryd.domain.memories.capture.renewal import with_revisions
 from memoryd.domain.memories.capture.revisions import revisions_of
 from tests.unit.domain.memories.books import book_from
@@ -251,7 +251,7 @@ def test_own_address_that_changed_is_kept(message: str) -> None:
 def test_agent_revises_its_own_lines_and_those_of_the_workspace(scope: str, is_revised: bool) -> None:
     said = "The lamp isn't a Philips, it's an Osram."
     book = book_from({LATER: [f"- W{scope}: The lamp is a Philips."]})
-    verdict = with_revisions(captured(said), [*revisions_of(said)], book, text=said, day=DAY, scope="agent:a")
+    verdict = with_revisions(capture_message(said), [*revisions_of(said)], book, text=said, day=DAY, scope="agent:a")
 
     assert superseded(verdict, book) == ["The lamp is a Philips."] * is_revised
 
@@ -261,6 +261,6 @@ def test_what_another_agent_holds_superseded_stands_for_this_one() -> None:
     older = book_from({LATER: ["- W: The lamp is a Philips."]}).by_day[0].id[:8]
     lines = ["- W: The lamp is a Philips.", f"- W(scope=agent:b, supersedes={older}): The lamp is an Ikea."]
     book = book_from({LATER: lines})
-    verdict = with_revisions(captured(said), [*revisions_of(said)], book, text=said, day=DAY, scope="agent:a")
+    verdict = with_revisions(capture_message(said), [*revisions_of(said)], book, text=said, day=DAY, scope="agent:a")
 
     assert superseded(verdict, book) == ["The lamp is a Philips."]

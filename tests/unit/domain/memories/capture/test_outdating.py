@@ -8,7 +8,7 @@ from memoryd.domain.memories.capture.lines import Candidate, memory_words
 from memoryd.domain.memories.capture.outdating import rank_outdated, rows_of
 from memoryd.domain.memories.capture.renewal import OUTDATES
 from memoryd.domain.memories.capture.values import Rarity
-from memoryd.domain.memories.generated import line_said_of, said_of, typed_part
+from memoryd.domain.memories.generated import message_about, message_alone, subject_line
 from memoryd.domain.memories.kinds import Kind
 from memoryd.domain.memories.line import Provenance
 from tests.unit.domain.memories.books import book_from
@@ -131,11 +131,11 @@ def test_reply_to_an_answer_that_tells_a_line_is_of_something_else(reply: str, h
 
 
 def test_kept_message_is_parted_from_the_line_that_it_was_said_of() -> None:
-    kept = said_of("thursdays now", "The stall is\non (all) Wednesdays.")
+    kept = message_about("thursdays now", "The stall is\non (all) Wednesdays.")
     assert kept == "thursdays now (said of: The stall is on (all) Wednesdays.)"
-    assert (typed_part(kept), line_said_of(kept)) == ("thursdays now", "The stall is on (all) Wednesdays.")
-    assert said_of("fridays", kept) == "fridays (said of: The stall is on (all) Wednesdays.)"
-    assert (typed_part("plain"), line_said_of("plain")) == ("plain", "")
+    assert (message_alone(kept), subject_line(kept)) == ("thursdays now", "The stall is on (all) Wednesdays.")
+    assert message_about("fridays", kept) == "fridays (said of: The stall is on (all) Wednesdays.)"
+    assert (message_alone("plain"), subject_line("plain")) == ("plain", "")
 
 
 def candidates(*texts: str) -> tuple[list[Candidate], Rarity]:

@@ -3,7 +3,7 @@
 import pytest
 
 from memoryd.domain.memories.book import Book
-from memoryd.domain.memories.capture.capture import CaptureVerdict, captured, marker_of
+from memoryd.domain.memories.capture.capture import CaptureVerdict, capture_message, marker_of
 from memoryd.domain.memories.capture.renewal import with_revisions
 from memoryd.domain.memories.capture.revisions import revisions_of
 from tests.unit.domain.memories.books import book_from
@@ -223,7 +223,7 @@ def told(
 ) -> tuple[CaptureVerdict, Book]:
     book = book_from({NOTES: memory})
     verdict = with_revisions(
-        captured(message, answer_before=answer),
+        capture_message(message, answer_before=answer),
         [*revisions_of(message, has_answer=bool(answer))],
         book,
         text=message,

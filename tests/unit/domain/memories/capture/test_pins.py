@@ -6,7 +6,7 @@ import pytest
 
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.memories.book import Book, Memory, MemorySource
-from memoryd.domain.memories.capture.capture import captured
+from memoryd.domain.memories.capture.capture import capture_message
 from memoryd.domain.memories.capture.corrections import (
     NOT_ADDRESSED,
     PINS_OF_A_KIND,
@@ -56,12 +56,12 @@ def over(line: str, *standing: Memory) -> tuple[str, ...]:
 
 @pytest.mark.parametrize(("text", "answer_before"), PINNED)
 def test_what_is_told_to_the_agent_is_pinned(text: str, answer_before: str) -> None:
-    assert [one.is_pinned for one in captured(text, answer_before=answer_before).items] == [True]
+    assert [one.is_pinned for one in capture_message(text, answer_before=answer_before).items] == [True]
 
 
 @pytest.mark.parametrize(("text", "answer_before"), NOT_PINNED)
 def test_bare_name_is_kept_without_a_pin(text: str, answer_before: str) -> None:
-    kept = captured(text, answer_before=answer_before).items
+    kept = capture_message(text, answer_before=answer_before).items
 
     assert [(one.is_pinned, one.note) for one in kept] == [(False, NOT_ADDRESSED)]
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from memoryd.domain.memories.capture.firewall import is_echo, keyed, span_print
+from memoryd.domain.memories.capture.firewall import hash_span, hash_with_key, is_echo
 
-HASHED = keyed(b"k" * 32)
+HASHED = hash_with_key(b"k" * 32)
 
 
 @pytest.mark.parametrize(
@@ -28,7 +28,7 @@ HASHED = keyed(b"k" * 32)
     ],
 )
 def test_words_around_a_quotation_are_no_news(told: str, said: str, expected: bool) -> None:
-    span = span_print(told, HASHED)
+    span = hash_span(told, HASHED)
 
     assert span is not None
     assert is_echo(said, [span], HASHED) is expected

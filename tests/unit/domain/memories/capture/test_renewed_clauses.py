@@ -2,7 +2,7 @@
 
 import pytest
 
-from memoryd.domain.memories.capture.capture import captured
+from memoryd.domain.memories.capture.capture import capture_message
 from memoryd.domain.memories.capture.rejections import DroppedItem
 from memoryd.domain.memories.capture.revisions import revisions_of
 from tests.unit.domain.memories.capture.test_revisions import revised, superseded
@@ -295,8 +295,8 @@ def test_change_that_names_both_is_kept_without_an_older_line(message: str) -> N
 )
 def test_long_message_takes_no_longer_than_its_length(part: str) -> None:
     """What is too long is not read; of the longest that is, quadratic time would be told by the limit of a test."""
-    assert captured(part * (20_000 // len(part))).items == ()
+    assert capture_message(part * (20_000 // len(part))).items == ()
     text = part * (3_900 // len(part))
 
     assert all(isinstance(one, DroppedItem) for one in revisions_of(text))
-    assert captured(text).items == ()
+    assert capture_message(text).items == ()

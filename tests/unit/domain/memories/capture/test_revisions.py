@@ -6,7 +6,7 @@ import pytest
 
 from memoryd.domain.memories.book import Book
 from memoryd.domain.memories.capture import targets
-from memoryd.domain.memories.capture.capture import CaptureVerdict, captured
+from memoryd.domain.memories.capture.capture import CaptureVerdict, capture_message
 from memoryd.domain.memories.capture.renewal import with_revisions
 from memoryd.domain.memories.capture.revisions import revisions_of, subject_of
 from memoryd.domain.memories.kinds import Kind, short_id
@@ -402,7 +402,7 @@ RENEWED = [
 def revised(message: str, *memories: str, answer: str = "", may_supersede: bool = True) -> tuple[CaptureVerdict, Book]:
     book = book_from({NOTES: [f"- W: {one}" for one in OTHERS], LATER: [f"- {one}" for one in memories]})
     verdict = with_revisions(
-        captured(message, answer_before=answer),
+        capture_message(message, answer_before=answer),
         [*revisions_of(message, has_answer=bool(answer))],
         book,
         text=message,
@@ -660,6 +660,6 @@ def test_of_many_memories_those_that_share_no_word_are_not_read(text: str, monke
     monkeypatch.setattr(targets, "subject_of", noted)
     others = [f"Meeting room {number} seats eleven." for number in range(200)]
     book = book_from({NOTES: [f"W: {one}" for one in (*OTHERS, *others)]})
-    with_revisions(captured(text), [*revisions_of(text)], book, text=text, day=DAY)
+    with_revisions(capture_message(text), [*revisions_of(text)], book, text=text, day=DAY)
 
     assert not set(others) & set(read)

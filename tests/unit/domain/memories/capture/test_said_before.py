@@ -4,7 +4,7 @@ from datetime import date
 
 import pytest
 
-from memoryd.domain.memories.capture.capture import CaptureVerdict, captured
+from memoryd.domain.memories.capture.capture import CaptureVerdict, capture_message
 from memoryd.domain.memories.capture.renewal import with_revisions
 from memoryd.domain.memories.capture.revisions import revisions_of
 from tests.unit.domain.memories.books import book_from
@@ -58,7 +58,7 @@ OTHERWISE = [
 def revised(message: str, memory: str, *, said: str, answer: str = ANSWER) -> CaptureVerdict:
     lines = [f"- W: {one}" for one in OTHERS]
     return with_revisions(
-        captured(message, answer_before=answer),
+        capture_message(message, answer_before=answer),
         [*revisions_of(message, has_answer=bool(answer or said))],
         book_from({"memory/2026-11-01.md": lines, "memory/2026-11-23.md": [f"- note: {memory}"]}),
         text=message,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from memoryd.domain.memories.facts.values import tells_what_happened
+from memoryd.domain.memories.facts.values import is_past_event
 
 
 @pytest.mark.parametrize(
@@ -30,7 +30,7 @@ from memoryd.domain.memories.facts.values import tells_what_happened
     ],
 )
 def test_what_is_past_happened(text: str) -> None:
-    assert tells_what_happened(text)
+    assert is_past_event(text)
 
 
 @pytest.mark.parametrize(
@@ -58,9 +58,9 @@ def test_what_is_past_happened(text: str) -> None:
     ],
 )
 def test_what_is_present_holds(text: str) -> None:
-    assert not tells_what_happened(text)
+    assert not is_past_event(text)
 
 
 @pytest.mark.parametrize("piece", ["has been ", "ed ", "the left ", "了", "过", "a", "was"])
 def test_hostile_length_is_read_in_one_pass(piece: str) -> None:
-    assert tells_what_happened((piece * 2_000)[:2_000]) in (True, False)
+    assert is_past_event((piece * 2_000)[:2_000]) in (True, False)

@@ -3,7 +3,7 @@
 import pytest
 
 from memoryd.domain.memories.unasked.form import UNKNOWN
-from memoryd.domain.memories.unasked.messages import UnaskedMessage, has_pronoun, may_mean_another, read_message
+from memoryd.domain.memories.unasked.messages import MessageParts, has_pronoun, may_mean_another, read_message
 from memoryd.domain.skips import SkipReason
 from tests.waiting import soon
 
@@ -170,4 +170,4 @@ def test_wording_is_weighed_without_greetings_thanks_and_what_is_pasted() -> Non
 
 
 def test_what_nobody_said_is_as_what_nobody_can_tell() -> None:
-    assert UnaskedMessage(("mail server down",)).form == UNKNOWN
+    assert MessageParts(("mail server down",)).form == UNKNOWN

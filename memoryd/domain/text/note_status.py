@@ -24,21 +24,21 @@ class NoteStatus(Struct, frozen=True):
     weight: float
 
 
-STANDINGS: Mapping[Flag, NoteStatus] = {
+STATUS_EFFECTS: Mapping[Flag, NoteStatus] = {
     Flag.DEPRECATED: NoteStatus("its front matter says that it is deprecated, so it counts half", 0.5),
     Flag.SUPERSEDED: NoteStatus("its front matter says that it is superseded, so it counts half", 0.5),
     Flag.STALE: NoteStatus("it is past the day of its stale_after, so it counts half", 0.5),
     Flag.DRAFT: NoteStatus("its front matter says that it is a draft, so it counts three quarters", 0.75),
 }
 """One row per flag; all output and ranking use it."""
-_STATUSES = {str(flag): flag for flag in STANDINGS if flag is not Flag.STALE}
+_STATUSES = {str(flag): flag for flag in STATUS_EFFECTS if flag is not Flag.STALE}
 _STALE_AFTER = "stale after "
 _STATED = expression(r"^(status|stale_after)[ \t]*:[ \t]*\S", re.MULTILINE)
 _SEPARATOR = ", "
 _KEYS = (b"status", b"stale_after")
 
 
-def standing_marks(data: bytes) -> str:
+def status_marks(data: bytes) -> str:
     """Return the status marks of a note, UTF-8 that ends in `PADDING`, as the index stores them; usually empty."""
     head = data[: min(4 * FRONT_MATTER_CHARS, len(data) - len(PADDING))]
     if not head.removeprefix(b"\xef\xbb\xbf").startswith(b"---") or not any(key in head for key in _KEYS):
@@ -67,26 +67,26 @@ def _marks(values: Mapping[str, object]) -> Iterator[str]:
         yield "stale_after is no date"
 
 
-def standing_of(marks: str, today: date) -> tuple[Flag, ...]:
+def current_flags(marks: str, today: date) -> tuple[Flag, ...]:
     """Return the flags of a note on a day, from its marks, which may include marks of other kinds."""
     if not marks:
         return ()
     mark_set = {*marks.split(_SEPARATOR)}
     stale = any(mark.startswith(_STALE_AFTER) and mark.removeprefix(_STALE_AFTER) <= str(today) for mark in mark_set)
-    return tuple(flag for flag in STANDINGS if flag in mark_set or (flag is Flag.STALE and stale))
+    return tuple(flag for flag in STATUS_EFFECTS if flag in mark_set or (flag is Flag.STALE and stale))
 
 
-def is_over(flags: tuple[Flag, ...]) -> bool:
+def is_outdated(flags: tuple[Flag, ...]) -> bool:
     """Return whether a note is no longer valid; a draft may become valid."""
     return any(flag is not Flag.DRAFT for flag in flags)
 
 
-def weight_of(flags: tuple[Flag, ...]) -> float:
+def status_weight(flags: tuple[Flag, ...]) -> float:
     """Return the factor for the score of a note, 0 to 1."""
-    return min((STANDINGS[flag].weight for flag in flags), default=1.0)
+    return min((STATUS_EFFECTS[flag].weight for flag in flags), default=1.0)
 
 
-def without_standing(marks: str) -> str:
+def without_status(marks: str) -> str:
     """Return the marks that report something unusual, which the owner should check."""
     return _SEPARATOR.join(
         mark for mark in marks.split(_SEPARATOR) if mark not in _STATUSES and not mark.startswith(_STALE_AFTER)

@@ -20,7 +20,7 @@ from msgspec.structs import replace
 from memoryd.agents.conversations.listing import QaSessions
 from memoryd.agents.retained.recall import AgentRecall, BundleOptions, RecallOptions
 from memoryd.agents.turns.log import NewMessage, part_reply
-from memoryd.config.agents import MOST, Agent
+from memoryd.config.agents import RECALLED_MAX, Agent
 from memoryd.config.limits import QUERY_BYTES
 from memoryd.domain.access import Admitted
 from memoryd.domain.clock import rfc3339
@@ -39,9 +39,9 @@ from memoryd.memory.capture.queue import WRITE_SECONDS
 from memoryd.memory.forgetting.planning import register_text_holder
 from memoryd.memory.recall.query import Recalled, RecalledMemory
 from memoryd.replies.conversations import TurnPartReply
-from memoryd.replies.recall import ToldJudgedReply, ToldPartReply, ToldReply, ToldTurnReply
+from memoryd.replies.recall import BundleHistoryReply, BundlePartReply, BundleTurnReply, ToldJudgedReply
 from memoryd.search.protocol import ArmState
-from memoryd.store.ledger.turns import MessagePlace, ToldPart, ToldRows, ToldTurn
+from memoryd.store.ledger.turns import MessagePlace, ShownRows, ToldPart, ToldTurn
 
 
 def told_turn(place: MessagePlace, recalled: Recalled, bundle: Bundle, sequence: str, at: float) -> ToldTurn:
@@ -80,7 +80,7 @@ def _parts(receipt: Sequence[PartReport], verdicts: Mapping[str, Verdict], *, is
 class ToldTurns:
     """Log of what was shown for the questions of one workspace; written in the background."""
 
-    def __init__(self, rows: ToldRows) -> None:
+    def __init__(self, rows: ShownRows) -> None:
         self.rows = rows
         self._waiting: deque[ToldTurn] = deque(maxlen=_WAITING_MAX)
         self._has_news = asyncio.Event()
@@ -124,7 +124,7 @@ class ToldTurns:
         self._waiting.clear()
 
 
-class AgentTold(Struct, frozen=True):
+class ShownMemories(Struct, frozen=True):
     """The log of one agent. Each call raises StoreError if the ledger or the index cannot be read."""
 
     agent: str
@@ -132,13 +132,15 @@ class AgentTold(Struct, frozen=True):
     book: MemoryCache
     sessions: QaSessions
 
-    async def listing(self, admitted: Admitted, limit: int, *, session: str = "", before: int = 0) -> ToldReply:
+    async def listing(
+        self, admitted: Admitted, limit: int, *, session: str = "", before: int = 0
+    ) -> BundleHistoryReply:
         """Return turns, the latest first; optionally only those before a number, or of one session."""
         turns = await self.told.some(self.agent, limit + 1, session=session, before=before)
         shown, book = turns[:limit], await self.book.current()
         private, questions = await self._questions({SessionId(turn.session) for turn in shown})
         memories = _shown_memories(book, Visibility.of(self.agent, admitted), shown)
-        return ToldReply(
+        return BundleHistoryReply(
             turns=[
                 _turn_reply(turn, questions.get((turn.session, turn.seq)), memories)
                 for turn in shown
@@ -179,8 +181,8 @@ def _shown_memories(book: Book, visibility: Visibility, turns: list[ToldTurn]) -
     }
 
 
-def _turn_reply(turn: ToldTurn, question: str | None, memories: Mapping[str, Memory]) -> ToldTurnReply:
-    return ToldTurnReply(
+def _turn_reply(turn: ToldTurn, question: str | None, memories: Mapping[str, Memory]) -> BundleTurnReply:
+    return BundleTurnReply(
         number=turn.number,
         session=turn.session,
         seq=turn.seq,
@@ -196,8 +198,8 @@ def _turn_reply(turn: ToldTurn, question: str | None, memories: Mapping[str, Mem
     )
 
 
-def _part_reply(part: ToldPart, memory: Memory | None) -> ToldPartReply:
-    return ToldPartReply(
+def _part_reply(part: ToldPart, memory: Memory | None) -> BundlePartReply:
+    return BundlePartReply(
         name=part.name,
         id=memory.id if memory else None,
         content=memory.text if memory else None,
@@ -398,7 +400,7 @@ class UnaskedRecall(Struct, frozen=True):
         return await self.recall.recall(query, options, admitted, bundle_options, before)
 
     def _k(self, requested: int | None) -> int:
-        return min(requested or self.agent.turns.recall_final_k, MOST)
+        return min(requested or self.agent.turns.recall_final_k, RECALLED_MAX)
 
 
 def _recall_part(recalled: Recalled) -> TurnPartReply:

@@ -6,9 +6,9 @@ import pytest
 
 from memoryd.domain.ranking.selection import Decay
 from memoryd.domain.ranking.snippets import snippet
-from memoryd.domain.text.lines import padded
+from memoryd.domain.text.lines import encode_padded
+from memoryd.domain.text.note_status import STATUS_EFFECTS, current_flags, status_marks, status_weight, without_status
 from memoryd.domain.text.sanitizing import Flag
-from memoryd.domain.text.standing import STANDINGS, standing_marks, standing_of, weight_of, without_standing
 
 DAY = date(2026, 9, 23)
 
@@ -38,24 +38,24 @@ DAY = date(2026, 9, 23)
     ],
 )
 def test_marks_are_read(head: str, marks: str) -> None:
-    assert standing_marks(padded(f"---\n{head}\n---\nbody")) == marks
-    assert standing_marks(padded(f"\ufeff---\n{head}\n---\nbody")) == marks
-    assert not standing_marks(padded(f"text\n---\n{head}\n---\n"))
+    assert status_marks(encode_padded(f"---\n{head}\n---\nbody")) == marks
+    assert status_marks(encode_padded(f"\ufeff---\n{head}\n---\nbody")) == marks
+    assert not status_marks(encode_padded(f"text\n---\n{head}\n---\n"))
 
 
 def test_note_is_stale_from_the_day_on() -> None:
     marks = "not valid utf-8, draft, stale after 2026-09-23"
-    assert standing_of(marks, date(2026, 9, 22)) == (Flag.DRAFT,)
-    assert standing_of(marks, DAY) == (Flag.STALE, Flag.DRAFT)
-    assert without_standing(marks) == "not valid utf-8"
-    assert standing_of("", DAY) == ()
-    assert standing_of("image/png, hard-link", DAY) == ()
+    assert current_flags(marks, date(2026, 9, 22)) == (Flag.DRAFT,)
+    assert current_flags(marks, DAY) == (Flag.STALE, Flag.DRAFT)
+    assert without_status(marks) == "not valid utf-8"
+    assert current_flags("", DAY) == ()
+    assert current_flags("image/png, hard-link", DAY) == ()
 
 
 def test_factor_of_a_score_is_that_of_the_worst() -> None:
-    assert all(0 < row.weight < 1 for row in STANDINGS.values())
-    assert weight_of(()) == 1
-    assert Decay(status_flags=(Flag.DRAFT, Flag.STALE)).factor == STANDINGS[Flag.STALE].weight
+    assert all(0 < row.weight < 1 for row in STATUS_EFFECTS.values())
+    assert status_weight(()) == 1
+    assert Decay(status_flags=(Flag.DRAFT, Flag.STALE)).factor == STATUS_EFFECTS[Flag.STALE].weight
 
 
 def test_front_matter_is_shown_only_where_nothing_is_behind_it() -> None:
