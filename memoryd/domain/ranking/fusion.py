@@ -2,8 +2,9 @@
 
 `score_relative` measures each arm against itself, per question: words against the best match, complete matches above
 the others; cosines against the noise of this question over the complete corpus, in standard deviations. An embedder
-that cannot separate an answer from an unrelated text has no cosine far above its noise, and so changes little: the keyword
-ranking stays where it is sure. `score_weighted` is the raw weighted sum of the OpenClaw configuration reference.
+that cannot separate an answer from an unrelated text has no cosine far above its noise, and so changes little: the
+keyword ranking stays where it is sure. `score_weighted` is the raw weighted sum of the OpenClaw configuration
+reference.
 `score_reciprocal` uses ranks alone.
 """
 
