@@ -97,7 +97,7 @@ class ToldTurns:
         self._has_news.set()
 
     async def some(self, agent: str, limit: int, *, session: str = "", before: int = 0) -> list[ToldTurn]:
-        """Return turns as `ToldRows.some`, including those noted just now; raises StoreError."""
+        """Return turns as `ShownRows.some`, including those noted just now; raises StoreError."""
         await self._settle()
         return await self.rows.some(agent, limit, session=session, before=before)
 

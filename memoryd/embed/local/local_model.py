@@ -47,7 +47,7 @@ Worker = TypeVar("Worker", bound=WorkerSupervisor[Any])
 class LocalModel(Generic[Worker]):
     """Runs the worker of one local model and records its state; `run` loops until cancelled.
 
-    Subclasses define `make`, `absent` and `meanwhile`.
+    Subclasses define `make`, `failure_event` and `fallback_text`.
     """
 
     failure_event: ClassVar[str]
