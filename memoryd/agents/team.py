@@ -46,7 +46,7 @@ SERVER_REACH = (
     _LAST,
 )
 REACH = (
-    "the history of team {}, from which it was taken back: whoever may read the repository finds it in older commits",
+    "the history of team {}, from which it was taken back: all who may read the repository find it in older commits",
     "clones and backups of the repository of team {}, until they are brought up to date",
     _LAST,
 )

@@ -42,7 +42,7 @@ GROUPS = {
         ("changes", "memory.changes", "List what memoryd wrote into the workspace"),
         ("undo", "memory.changes", "Take back a change whose lines are still there"),
         ("forget", "memory.changes", "Take a memory out of notes, indexes and turns for good"),
-        ("verify", "memory.changes", "Tell whether cited lines are unchanged, moved or deleted"),
+        ("verify", "memory.changes", "Check whether cited lines are unchanged, moved or deleted"),
         ("reflect", "memory.knowledge", "Bring pages and opinions up to date, and make proposals"),
         ("proposals", "memory.knowledge", "Look at what reflect proposes, and accept or reject it"),
         ("disagreements", "memory.knowledge", "List memories that may contradict, and say which hold"),

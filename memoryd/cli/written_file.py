@@ -24,7 +24,7 @@ def _translate_errors(path: Path, event: str = "has been made") -> Iterator[None
     try:
         yield
     except FileChangedError as exc:
-        raise NotNow(f"{path} {event} meanwhile, and is left as it is", hint="try again") from exc
+        raise NotNow(f"{path} {event} meanwhile, and stays unchanged", hint="try again") from exc
     except (OSError, NotReadableError, TornReadError) as exc:
         reason = exc.strerror if isinstance(exc, OSError) and exc.strerror else exc
         raise MemorydError(f"{path} cannot be written: {reason}") from exc
@@ -155,7 +155,7 @@ def _require_place(path: Path, *, replaces: bool) -> None:
     if not stat.S_ISREG(mode):
         what = "a folder" if stat.S_ISDIR(mode) else "a link" if stat.S_ISLNK(mode) else "no regular file"
         raise InvalidRequest(
-            f"{path} is {what}, and is left as it is", hint="name a file; - is standard output, for a pipe or a device"
+            f"{path} is {what}, and stays unchanged", hint="name a file; - is standard output, for a pipe or a device"
         )
     if not replaces:
         raise InvalidRequest(f"{path} is there already", hint="name another file, or give --force")

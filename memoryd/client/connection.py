@@ -315,7 +315,7 @@ def _opening_error(exc: OSError, path: Path) -> MemorydError:
     """Return the error for a failure to connect to the socket `path`."""
     match exc:
         case FileNotFoundError() | NotADirectoryError() | ConnectionRefusedError():
-            return DaemonNotRunning(f"memoryd is not running: nobody answers on {path}", hint=_how_to_start())
+            return DaemonNotRunning(f"memoryd is not running: nothing answers on {path}", hint=_how_to_start())
         case PermissionError():
             return NotPermitted(f"the socket {path} belongs to another user", hint="run as its owner")
         case _ if exc.errno in (errno.EAGAIN, errno.ETIMEDOUT) or isinstance(exc, TimeoutError):

@@ -110,7 +110,7 @@ class OwnLog:
         if lost := log.STDERR.lost - self._lost_reported:
             self._lost_reported += lost
             # if standard error is not read, this line is lost, too, and counted with the next one
-            events.warning("lines were lost, nobody read the standard error", count=lost)
+            events.warning("lines were lost, no one read the standard error", count=lost)
 
     def _limit(self, _logger: object, level: str, event: structlog.typing.EventDict) -> structlog.typing.EventDict:
         # at level debug nothing is left out

@@ -318,7 +318,7 @@ class Backlog(Struct, kw_only=True):
         """Store vectors by text hash, and for `bad` texts the reason why they have none; all from the current queue."""
         if self._epoch != self.database.epoch:
             # the file was replaced since: in the new one the number may be that of another space
-            raise StoreUnavailable("the index was made anew meanwhile")
+            raise StoreUnavailable("the index has been rebuilt")
         if good or bad:
             await self.database.vectors.put(space, good, bad, time.time(), purge_mark=self._purge_mark)
         if space not in self._in_use:

@@ -66,7 +66,7 @@ WRITING_COMMAND = module_command("memoryd.llm.llama_writer")
 REVISION_DIGITS = 16
 SLACK = timedelta(seconds=30)
 """Time after the timeout of an answer until a silent worker counts as hung."""
-NO_CHAT_MODEL = "the model of memory.llm cannot be used; memoryctl status tells why"
+NO_CHAT_MODEL = "the model of memory.llm cannot be used; memoryctl status says why"
 JOB = WorkerJob[str](
     "text",
     TextModelUnavailable,
@@ -200,7 +200,7 @@ HINTS = {
     FailureKind.MISSING: "check memory.llm.model and memory.llm.baseUrl",
     FailureKind.ELSEWHERE: "if that is right, put the address there into memory.llm.baseUrl",
 }
-FAILED = "the endpoint of memory.llm cannot be used; memoryctl status tells why"
+FAILED = "the endpoint of memory.llm cannot be used; memoryctl status says why"
 
 
 class ChatDialect(Struct, frozen=True):

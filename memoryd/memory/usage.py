@@ -324,7 +324,7 @@ class UsageCache:
         self._dirty |= missing
         await self.flush()
         stated = self.stated.memories.keys()
-        # a read-only ledger is left as it is
+        # a read-only ledger stays unchanged
         with contextlib.suppress(Denied):
             async with self._writing:
                 self._discard(await self.rows.note_stated(stated, now, KEEP_SECONDS))

@@ -31,7 +31,7 @@ CONTEXT = 512
 
 By measurement llama.cpp needs 4 bytes per token and vocabulary entry: half a gigabyte for 250,000 entries.
 """
-NO_MODEL = "the model of query.rerank.modelPath cannot be used; memoryctl status tells why"
+NO_MODEL = "the model of query.rerank.modelPath cannot be used; memoryctl status says why"
 
 
 class RankingWorker(WorkerSupervisor[float]):

@@ -232,7 +232,7 @@ class TeamSharing:
                     self._wanted.set()
                 elif outdated := _ids(published) - notes.valid_ids:
                     for memory in await self.revoke(outdated):
-                        log.info("taken back from the team: it holds no more", memory=short_id(memory.placed.line.id))
+                        log.info("taken back from the team: it no longer holds", memory=short_id(memory.placed.line.id))
                 await self._share_notes(notes)
         finally:
             # fetch the files of others in any case

@@ -156,7 +156,7 @@ async def correct(visit: Visit) -> Redirect | View:
     if (current := await _current_version(visit, shown)) is not shown:
         # the user has not seen the newer version, so that it must not be replaced
         back = visit.back("memories")
-        return {"title": "Corrected meanwhile", "memory": current, "typed": request.text, "back": back}
+        return {"title": "Corrected since", "memory": current, "typed": request.text, "back": back}
     reply = await memories.replace(name, request, visit.admitted, visit.memories)
     text = "Corrected: the older version is kept, and marked as superseded." if reply["changed"] else "It says so."
     notice = Notice(sentences(text, *reply["notes"]), tuple(reply["changes"]), reply["run"] or "")
@@ -277,7 +277,7 @@ async def forget_now(visit: Visit) -> Redirect:
     targets, rest = _split_targets(visit)
     if visit.text("shown") != (await _plan(visit, targets))["shown"]:
         raise InvalidRequest(
-            "what this reaches was changed meanwhile: nothing is forgotten", hint="go back, and check it again"
+            "what this would forget has changed: nothing is forgotten", hint="go back, and check it again"
         )
     replies = await _forget(visit, targets, undoable=bool(visit.text("undoable")))
     back = visit.back("memories")

@@ -1,4 +1,4 @@
-"""The pages "Told to the agent" and "Conversations".
+"""The pages "Shown to the agent" and "Conversations".
 
 The first shows the parts of each bundle that an agent got, their cost in tokens, and what was cut. The second shows
 sessions as sequences of turns with their topics; they can be made private and forgotten.
@@ -146,7 +146,7 @@ async def forget_now(visit: Visit) -> Redirect:
 
 
 PAGES = (
-    Page("told", bundles, title="Told to the agent", who=Who.OWNER),
+    Page("told", bundles, title="Shown to the agent", who=Who.OWNER),
     Page("judge", judge, method="POST", who=Who.OWNER),
     Page("conversations", conversations, title="Conversations", who=Who.OWNER),
     Page("conversation", conversation, title="Conversation", who=Who.OWNER, under="conversations"),

@@ -124,12 +124,12 @@ _BOOSTS = {
 _LEFT_OUT: Mapping[str, str] = {
     SkipReason.BEYOND_K: "others answer better",
     SkipReason.BEYOND_MAX_RESULTS: "others answer better",
-    SkipReason.BELOW_MIN_SCORE: "too little of it has to do with the question",
+    SkipReason.BELOW_MIN_SCORE: "too little of it is about the question",
     SkipReason.SAME_AS_MEMORY: "a memory above says the same",
     SkipReason.SAME_AS_ANOTHER: "another one above says the same",
     SkipReason.NOT_STANDING: "its note was changed a moment ago, and is being read again",
     SkipReason.CHANGED: "its note was changed a moment ago, and is being read again",
-    SkipReason.BELOW_NOISE: "it has no more to do with the question than any other note",
+    SkipReason.BELOW_NOISE: "it is no closer to the question than any other note",
 }
 _ARMS = {"lexical": "words", "vector": "meaning"}
 ASKED_ONLY = "100% of what it holds of the question was asked"
@@ -311,7 +311,7 @@ def _choice(kind: Any, name: str, chosen: dict[str, str]) -> Any:
 SHOWN = 20
 """Pairs, and proposals, on one page."""
 DOUBTS = {
-    "authority": "The older one has more weight: somebody else said the newer.",
+    "authority": "The older one has more weight: someone else stated the newer one.",
     "people": "Another person of the team said the other.",
     "copy": "The older one is only in a conflict copy: memoryctl conflicts shows both versions.",
     "unsure": "It is not sure that both speak of one thing, or who said the older one.",

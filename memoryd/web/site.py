@@ -372,7 +372,7 @@ _LATER = "try again in a moment; the page Health shows the state of all parts"
 _WHAT_TO_DO = {
     ErrorCode.INVALID_REQUEST: "go back, and change what you sent",
     ErrorCode.TOO_LARGE: "go back, and send less",
-    ErrorCode.NOT_FOUND: "it may have been changed, moved or forgotten meanwhile: look for it again",
+    ErrorCode.NOT_FOUND: "it may have been changed, moved or forgotten: search for it again",
     ErrorCode.UNKNOWN_AGENT: "choose another agent",
     ErrorCode.DISABLED: "your configuration turns it off",
     ErrorCode.DENIED: "your configuration says who may do that",

@@ -86,5 +86,5 @@ def test_commands_it_shows_do_what_it_says(tmp_path: Path) -> None:
         assert "GW-4172" in carried_out("search", "GW-4172")
         running.client().retain("W @harbour: closes at nine")
         refused = carried_out(verb, option, "harbour closes", "W @harbour: closes at ten", code=Exit.ERROR)
-        assert "what its owner said or pinned stands" in refused
+        assert "what the owner stated or pinned holds" in refused
         carried_out("retain", option, "--team", "W @harbour: closes at ten", code=Exit.USAGE)

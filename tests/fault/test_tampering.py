@@ -40,7 +40,7 @@ def test_f149_foreign_edit_of_the_core_file_is_told_as_nobodys_of_ours(tmp_path:
         (after,) = client.changes()["changes"]
         assert after == {**before, "standing": False}
         listed = daemon.memoryctl("changes")
-        assert "MEMORY.md was written by somebody else since" in listed.stdout
+        assert "MEMORY.md has been written by another program or person since" in listed.stdout
         assert "kreuzspinne" not in listed.stdout
 
 

@@ -336,7 +336,7 @@ def _within(seconds: float, condition: Callable[[], bool]) -> bool:
 
 
 def torture(plan: Plan, folder: Path) -> Torture:
-    """Run a plan; the folder is left as it is."""
+    """Run a plan; the folder stays unchanged."""
     run = Torture(plan, folder)
     run.run()
     return run

@@ -380,7 +380,7 @@ def test_daemon_not_running(tmp_path: Path, capsys: Captured, command: list[str]
     socket = tmp_path / "no.sock"
     assert run([*command, "--socket", str(socket)]) == Exit.NOT_RUNNING
     printed = capsys.readouterr()
-    assert printed.err == f"memoryctl: memoryd is not running: nobody answers on {socket}\n{START}\n"
+    assert printed.err == f"memoryctl: memoryd is not running: nothing answers on {socket}\n{START}\n"
     assert printed.out == ""
     assert run([*command, "--socket", str(socket), "--json"]) == Exit.NOT_RUNNING
     assert json.loads(capsys.readouterr().out)["error"]["hint"] == START

@@ -127,7 +127,7 @@ class Staged:
 
 @contextlib.contextmanager
 def staged(plan: Plan, folder: Path) -> Iterator[tuple[Staged, Editor]]:
-    """Yield a daemon over notes in a folder of its own, which is left as it is, and who may edit some of them."""
+    """Yield a daemon over notes in a folder of its own, which stays unchanged, and who may edit some of them."""
     workspace = folder / "workspace"
     workspace.mkdir(parents=True)
     editor = Editor(workspace, folder / "outside", random.Random(f"{plan.seed}-editor"), lambda _text: None, SHORT)
@@ -146,7 +146,7 @@ def staged(plan: Plan, folder: Path) -> Iterator[tuple[Staged, Editor]]:
 
 
 def run(plan: Plan, folder: Path) -> RoundResult:
-    """Carry out a plan in a folder of its own, which is left as it is."""
+    """Carry out a plan in a folder of its own, which stays unchanged."""
     with staged(plan, folder) as (stage, editor):
         return _loaded(plan, stage.daemon, stage.scene, editor)
 

@@ -426,7 +426,7 @@ def test_settings_that_cannot_be_read_are_left_alone(hooked: RunningDaemon, sett
         for action in ("install", "uninstall"):
             done = memoryctl(hooked, action, "claude-code")
             assert done.returncode == Exit.ERROR
-            assert "is left as it is" in done.stderr
+            assert "stays unchanged" in done.stderr
         assert settings.read_bytes() == broken
         assert len(list(settings.parent.glob("settings.json*"))) == 1
 

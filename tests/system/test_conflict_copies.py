@@ -45,7 +45,7 @@ def test_copy_is_found_behind_its_original_and_marked(daemon: RunningDaemon) -> 
     assert [hit["path"] for hit in hits] == [NOTE, NOTE_COPY]
     assert hits[0]["flags"] == []
     assert hits[1]["flags"] == ["conflict-copy"]
-    assert "a copy of a conflict counts half, and stands behind its original" in hits[1]["explain"]["because"]
+    assert "a copy of a conflict counts half, and comes after its original" in hits[1]["explain"]["because"]
 
 
 def test_memory_that_both_state_is_cited_from_the_original(daemon: RunningDaemon) -> None:

@@ -208,7 +208,7 @@ def test_of_what_a_request_says_twice_the_first_is_stated(daemon: RunningDaemon)
     with daemon.client() as client:
         reply = client.import_memories(asked, run="b" * 32, agent="two")
     assert [one["outcome"] for one in reply["memories"]] == ["added", "known", "added", "known"]
-    assert reply["memories"][1]["reason"] == "i of the line that stands there stays as it is"
+    assert reply["memories"][1]["reason"] == "i of the existing line stays unchanged"
     assert len(reply["changes"]) == 2
 
 

@@ -245,7 +245,7 @@ def test_file_of_somebody_else_at_the_place_of_ours_is_left_alone(remembering: R
     for arguments in (("opencode",), ("claude-code", "--skill")):
         done = memoryctl(remembering, "install", *arguments)
         assert done.returncode == Exit.ERROR
-        assert "is left as it is" in done.stderr
+        assert "stays unchanged" in done.stderr
         assert memoryctl(remembering, "uninstall", arguments[0]).returncode == Exit.DONE
     assert settled(home) == before
 
@@ -292,7 +292,7 @@ def test_file_of_another_form_is_left_alone_and_said(
     host = "codex" if "codex" in name else "claude-code"
     done = memoryctl(remembering, "install", host, "--mcp", "--skill")
     assert done.returncode == Exit.ERROR
-    assert f"{name} is left as it is" in done.stderr
+    assert f"{name} stays unchanged" in done.stderr
     assert "mend it by hand" in done.stderr
     assert settled(home) == before, "nothing is written where one file is refused"
 

@@ -197,7 +197,7 @@ def test_person_accepts_a_proposal_settles_a_disagreement_and_marks_noise(watche
     page.get_by_text("Taken back").wait_for()
     assert pair.count() == 1
 
-    page.get_by_role("link", name="Told to the agent").click()
+    page.get_by_role("link", name="Shown to the agent").click()
     told = page.locator("li", has_text="repaired by Tilde").first
     told.get_by_role("button", name="This was noise").click()
     page.get_by_text("Noted as noise").wait_for()

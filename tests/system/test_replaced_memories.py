@@ -246,7 +246,7 @@ def test_an_agent_replaces_what_agents_said_and_never_its_owners_words(daemon: R
 def test_an_agent_that_names_its_owners_words_only_disagrees(daemon: RunningDaemon) -> None:
     client = daemon.client()
     reply = client.retain(f"W(supersedes={short(OLD)}) @NAS: Device A is a toaster.", session_key=SESSION)
-    assert "stands until the owner says otherwise" in " ".join(reply["notes"])
+    assert "holds until the owner changes it" in " ".join(reply["notes"])
     assert told(daemon, "what is device A")[0] == ("Device A is a Synology NAS.", False)
     unknown = client.retain("W(supersedes=00000000) @NAS: Device B is a toaster.")
     assert "supersedes names 00000000" in " ".join(unknown["notes"])

@@ -314,7 +314,7 @@ class AgentQa(Struct, frozen=True):
 
 def _check_says_something(text: str) -> None:
     if not with_cuts(text).replace(CUT, "").strip():
-        raise InvalidRequest("nothing is said: the text has no visible character")
+        raise InvalidRequest("the text has no visible character")
 
 
 def _unstored_reply(session: SessionId | None) -> QaAddReply:

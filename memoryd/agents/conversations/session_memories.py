@@ -47,7 +47,7 @@ log = structlog.get_logger(__name__)
 PROSE_CHARS = 800
 """The maximum length of a summary from a text model; a longer one is rejected."""
 WITHOUT_MODEL = "It is made of sentences that were said: the text model gave no summary that can be used."
-NOT_SIGNIFICANT = "Nothing of it is significant: only what was asked is kept, shortly."
+NOT_SIGNIFICANT = "Nothing of it is significant: only the questions are kept, shortened."
 _MAX_FACTS = 30
 _NO_TAG = expression(r"[^\w.:/@+-]")
 _TAG_CHARS = 80
@@ -197,7 +197,7 @@ class SessionMemories(Struct, frozen=True, kw_only=True):
         if current is None:
             return NOTHING_TO_SUM_UP, ()
         if 0 < current.last_seq == current.summed_up:
-            return "It is summed up already: nothing was said since.", ()
+            return "It is summarised already: there is no newer message.", ()
         summary = await self.summing.text(current)
         if not summary.text:
             return NOTHING_TO_SUM_UP, ()

@@ -322,7 +322,7 @@ def _new_original(copy: str, keep: KeepVersion, text: str | None) -> str | None:
 def _empty_copy(path: str, copy: str, text: str | None) -> str:
     """Return the empty text for a copy; raises InvalidRequest if the copy was edited since."""
     if text not in (copy, None):
-        raise InvalidRequest(f"{path} was edited meanwhile, and stays", hint=_CONFLICTS_HINT)
+        raise InvalidRequest(f"{path} has been edited since, and stays", hint=_CONFLICTS_HINT)
     return ""
 
 

@@ -315,7 +315,7 @@ class AgentDocumentEdits(Struct, frozen=True, kw_only=True):
         reply = await self.retaining.retain(draft, stater)
         if not reply["searchable"] and reply["id"] not in (await self.documents.recall.book.current()).memories:
             raise NotNow(
-                "it is written, and not indexed yet", hint="memoryctl status says why; it is found as soon as it is"
+                "it is written, and not indexed yet", hint="memoryctl status says why; it is found once it is read"
             )
         return MemoryAddReply(
             memory=await self.documents.get(reply["id"], admitted),

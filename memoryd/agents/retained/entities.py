@@ -204,7 +204,7 @@ async def merge(journal: Journal, book: Book, name: str, into: str, *, is_dry: b
     try:
         place = plan_merge(book, name, into)
     except ValueError as exc:
-        raise InvalidRequest(str(exc), hint="nothing was merged; memoryctl entities show NAME tells aliases") from exc
+        raise InvalidRequest(str(exc), hint="nothing was merged; memoryctl entities show NAME lists aliases") from exc
     return await _edit_page(journal, place, is_merge=True, is_dry=is_dry)
 
 

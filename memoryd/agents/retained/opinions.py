@@ -182,9 +182,9 @@ class CurrentMemories(Struct, frozen=True, kw_only=True):
         # lines missing from an incomplete index would look like deleted memories
         why = self.index.why_waiting or self.index.trouble
         if why := why or ("" if self.index.is_ready else "it was not read yet"):
-            raise NotNow(f"the index does not have all notes: {why}", hint="memoryctl status tells more")
+            raise NotNow(f"the index does not have all notes: {why}", hint="memoryctl status says more")
         if self.index.pending_files:
-            raise NotNow("some notes are still to be read", hint="memoryctl status tells more")
+            raise NotNow("some notes are still to be read", hint="memoryctl status says more")
         return (await self.book.current()).settled
 
     async def shared(self) -> SharedMemories:

@@ -110,7 +110,7 @@ class AgentReplacing(AgentDocumentEdits, frozen=True, kw_only=True):
             raise Denied(NOT_OWN, hint=NOT_OWN_HINT)
         if is_of_owner(memory) and not stater.is_owner:
             raise Denied(
-                "what its owner said or pinned stands until the owner says otherwise",
+                "what the owner stated or pinned holds until the owner changes it",
                 hint=_OWNERS_HINT.format(short_id(memory.id)),
             )
 

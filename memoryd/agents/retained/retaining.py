@@ -188,15 +188,15 @@ class AgentCore(Struct, frozen=True, kw_only=True):
             )
 
 
-HOLDS_SECRET = "it holds what looks like a secret, which is kept as it was said"
+HOLDS_SECRET = "it contains what looks like a secret, which is stored as written"
 SECRET_MASKED = "what looks like a secret was masked"
 RELEASED = "it had been forgotten, and is remembered again"
-UNSEEN = "signs that nobody sees were taken out"
+UNSEEN = "invisible characters were removed"
 REFLOWED = (
     "line breaks and indents of the code or comment in it were moved: write what must keep them into a note of its own"
 )
 UNKNOWN = "{} names {}, which is the id of no memory here"
-OWNER_LEADS = "{} is its owner's, and stands until the owner says otherwise"
+OWNER_LEADS = "{} is its owner's, and holds until the owner changes it"
 DOUBTED = "it may contradict {} ({}), which is still current: its owner settles it by `memoryctl disagreements`"
 _SHOWN_CHARS = 60
 _KNOWN_SECONDS = 0.5
@@ -344,7 +344,7 @@ def _render_doubt(older: Memory) -> str:
 def _ignored_attributes(lines: Sequence[RetainedLine], retention: Retention) -> list[str]:
     """Return which attributes were ignored because the same line exists with others."""
     return [
-        f"it stands at {retention.path}#L{placed.start_line} already, and {', '.join(keys)} of that line "
+        f"it is already at {retention.path}#L{placed.start_line}, and {', '.join(keys)} of that line "
         f"{'stays as it is' if len(keys) == 1 else 'stay as they are'}: edit it to change that"
         for line, placed in zip(lines, retention.placed, strict=True)
         if (keys := missing_properties(line, placed.line))

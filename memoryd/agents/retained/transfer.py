@@ -226,5 +226,5 @@ def _refusal(memory: str, reason: str) -> TakenMemoryReply:
 def _taken_reply(line: RetainedLine, known: RetainedLine, *, is_new: bool) -> TakenMemoryReply:
     """Return the reply about a line that is new or exists already, with its ignored attributes."""
     keys = () if is_new else missing_properties(line, known)
-    reason = f"{', '.join(keys)} of the line that stands there stays as it is" if keys else ""
+    reason = f"{', '.join(keys)} of the existing line stays unchanged" if keys else ""
     return TakenMemoryReply(outcome="added" if is_new else "known", id=line.id, reason=reason)

@@ -134,7 +134,7 @@ def degradations(state: AgentState) -> Iterator[Degradation]:
         "index": state.index_trouble or state.sync.trouble,
         "privacy": _doubt_about_privacy(state),
         "embedder": None if (model := state.embedder).phase in _FINE else model.reason or model.phase,
-        "provider": out and f"{out.substitute} stands in for {out.failed}: {out.reason}",
+        "provider": out and f"{out.substitute} replaces {out.failed}: {out.reason}",
         "reranker": state.reranker and _model_trouble(state.reranker),
         "text model": state.text and _model_trouble(state.text),
         "embedding": state.embedding_trouble,

@@ -101,7 +101,7 @@ CaptureState = Literal["queued", "off", "no"]
 
 
 NO_SESSION = "no session key is given"
-WITHHELD = "what is said under this session key is not to be remembered"
+WITHHELD = "this session key is not to be remembered"
 QA_OFF = "questions and answers are off: memory.qa.enabled is false"
 _CUT = " …"
 _TRIES = 20

@@ -232,7 +232,7 @@ class AgentTurns(Struct, frozen=True, kw_only=True):
 
     def _at(self, message: NewMessage) -> datetime:
         if not message.text.strip() and message.event is None:
-            raise InvalidRequest("nothing is said, and nothing happened", hint="give text, or an event")
+            raise InvalidRequest("the text is empty, and nothing happened", hint="give text, or an event")
         try:
             return parse_instant(message.at, self.clock())
         except ValueError as exc:
@@ -359,7 +359,7 @@ class AgentTurns(Struct, frozen=True, kw_only=True):
             session = await self.sessions.end(message.key)
         except MemorydError as exc:
             return part_reply("failed", str(exc))
-        return part_reply("off", "nothing of this session is stored") if session is None else part_reply("ok")
+        return part_reply("off", "this session is not stored") if session is None else part_reply("ok")
 
     async def _store_in_time(self, message: NewMessage, at: datetime) -> tuple[LoggedMessage, TurnContext]:
         """Store a question; after the reply if the log cannot be read in time."""

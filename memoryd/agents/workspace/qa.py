@@ -31,7 +31,7 @@ Result = TypeVar("Result")
 QUEUE_WAIT_SECONDS = 1.0
 LATE_MAX = 256
 """The maximum number of waiting messages; more are rejected."""
-STORED_LATER = "the conversations are still being read: it is kept as soon as they are"
+STORED_LATER = "the conversations are still being read: it is stored after that"
 QUEUE_FULL = "the conversations are still being read, and too many messages wait: send it again"
 LateStep = Callable[[], Awaitable[object]]
 

@@ -297,7 +297,7 @@ def _remove(path: Path, examination: CheckContext) -> str:
     # checked again: a daemon may have started since the check
     info = _lstat(path)
     if info is None or _obstacle(path, info) is not None or examination.is_in_use or not is_refused(path):
-        raise MemorydError(f"{path} is left as it is: it is in use now")
+        raise MemorydError(f"{path} stays unchanged: it is in use now")
     path.unlink()
     return f"removed {path}"
 

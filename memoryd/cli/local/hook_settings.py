@@ -183,7 +183,7 @@ def write(change: SettingsChange, *, is_removal: bool = False) -> None:
         if is_removal:
             before.backup.unlink(missing_ok=True)
     except FileChangedError as exc:
-        raise NotNow(f"{before.path} was changed meanwhile, and is left as it is", hint="try again") from exc
+        raise NotNow(f"{before.path} has been changed since, and stays unchanged", hint="try again") from exc
     except OSError as exc:
         raise MemorydError(f"{before.path} cannot be written: {exc}") from exc
 
@@ -196,7 +196,7 @@ def read_settings(path: Path) -> SettingsFile:
     except FileNotFoundError:
         return SettingsFile(path, "", None)
     except (UnicodeDecodeError, NotReadableError) as exc:
-        raise InvalidRequest(f"{path} is left as it is: it is no text file", hint=str(exc)) from exc
+        raise InvalidRequest(f"{path} stays unchanged: it is no text file", hint=str(exc)) from exc
     except (OSError, TornReadError) as exc:
         raise MemorydError(f"{path} cannot be read: {exc}") from exc
 
@@ -219,7 +219,7 @@ def _refusing(file: SettingsFile) -> Iterator[None]:
         yield
     except ValueError as exc:
         hint = "mend it by hand, and try again"
-        raise InvalidRequest(f"{file.path} is left as it is: {exc}", hint=hint) from exc
+        raise InvalidRequest(f"{file.path} stays unchanged: {exc}", hint=hint) from exc
 
 
 def our_commands(text: str, host: Host) -> dict[str, str]:
@@ -348,7 +348,7 @@ def _with(text: str, part: Part, host: Host, path: Path, commands: Mapping[str, 
     """Return a text with a part of memoryd, unchanged if it is there already; raises ValueError if impossible."""
     if _is_own_file(part, host):
         if text and _MARK not in text:
-            raise ValueError("somebody else wrote it")
+            raise ValueError("another program wrote it")
         return skill_text() if part == "skill" else _plugin(host, commands)[path.name]
     if part == "instructions":
         return with_block(text, skill_block())

@@ -100,7 +100,7 @@ def install(
     if project and own:
         notes.append(f"keep out of what you commit, for it names a program of this machine: {', '.join(own)}")
     if mcp and (others := others_server(host, project)):
-        notes.append(f"an MCP server of this name that is not ours stays as it is: {others}")
+        notes.append(f"an MCP server of this name that is not ours stays unchanged: {others}")
     path = places(host, project)["hooks"][0]
     return _change(invocation, path, changes, [*notes, *host.then], is_dry_run=dry_run, is_removal=False)
 

@@ -178,7 +178,7 @@ class LogFiles:
         """Return this object; raises NotFound if there is no log file."""
         if not self.exist:
             raise NotFound(
-                f"there is no log file {self._path} yet", hint="start memoryd; `memoryctl status` tells more"
+                f"there is no log file {self._path} yet", hint="start memoryd; `memoryctl status` says more"
             )
         return self
 

@@ -322,7 +322,7 @@ def _promoted_lines(reply: TeamPromoteReply) -> Iterator[str]:
     yield f"{bold(reply['citation'])}  {reply['id'][:SHORT_ID]}  {state}"
     yield f"  {harmless(reply['line'])}"
     readers = harmless_line(", ".join(reply["readers"]))
-    yield f"  by {harmless_line(reply['author'])}, read by {readers}, and whoever else may read what carries it"
+    yield f"  by {harmless_line(reply['author'])}, read by {readers}, and everyone else with access to what carries it"
     yield from map(Note, reply["notes"])
 
 

@@ -71,7 +71,7 @@ def _lines(reply: ChangesReply, *, is_complete: bool) -> Iterator[str]:
     for change in reply["changes"]:
         yield from change_lines(change)
         if is_complete and _is_overwritten(change, reply["changes"]):
-            yield f"    {harmless_line(change['path'])} was written by somebody else since"
+            yield f"    {harmless_line(change['path'])} has been written by another program or person since"
     for session in reply["sessions"]:
         hint = f"to take it out: memoryctl {harmless_line(session['undo'])}"
         yield in_columns(bold(session["session"]), minute(session["at"]), "qa", count(session["turns"], "turn"), hint)
@@ -154,7 +154,7 @@ def undo_command(invocation: Invocation, change: int | None, run: str | None, dr
     else:
         hints += [f"to have it again: {undo_hint(step['undoneBy'])}" for step in undone if step["undoneBy"]]
     if not undone:
-        hints = ["nothing of it is left to take back"]
+        hints = ["nothing of it is left to undo"]
     notes = [*hints, *reply["left"], *reply["notes"], *["nothing was written: it would be taken back"] * dry_run]
     return invocation.show(reply, chain.from_iterable(shown), notes, code=Exit.ERROR if reply["left"] else Exit.DONE)
 
@@ -205,7 +205,7 @@ def run_confirmed(
     """
     can_ask = is_terminal(sys.stdin) and is_terminal(sys.stdout) and not invocation.is_json
     if not (is_dry or is_sure or can_ask):
-        raise click.UsageError(f"nobody can be asked here: say --yes to {what} it, or --dry-run to see what would go")
+        raise click.UsageError(f"no terminal to ask on: say --yes to {what} it, or --dry-run to see what would go")
     reply = plan()
     if not (is_dry or is_sure or reply.get("promoted")):
         click.echo("\n".join(line for line in lines(reply) if not isinstance(line, Note)))
@@ -257,7 +257,7 @@ def _parts(receipt: ForgetReply) -> Iterator[str]:
 @key_option
 @with_invocation
 def verify_command(invocation: Invocation, citation: str) -> Exit:
-    """Tell whether cited lines are unchanged, moved, edited or deleted; exit 3 if they were edited or deleted."""
+    """Check whether cited lines are unchanged, moved, edited or deleted; exit 3 if they were edited or deleted."""
     reply = invocation.memory.verify(citation)
     return invocation.show(reply, _verify_lines(reply), code=exit_code_of(reply["state"] in ("verified", "moved")))
 

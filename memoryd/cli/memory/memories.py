@@ -182,7 +182,7 @@ def edit(invocation: Invocation, memory_id: str, text: str | None) -> Exit:
 def _edit_text(text: str) -> str:
     """Let the user edit a text in an editor and return it; raise Abort if it is empty or was not saved."""
     if not is_terminal(sys.stdin):
-        raise click.UsageError("nobody can edit here: give the text, or - for standard input")
+        raise click.UsageError("no terminal to edit in: give the text, or - for standard input")
     edited = click.edit(text + "\n", extension=".md", require_save=True)
     if edited is None or not edited.strip():
         raise click.Abort
@@ -243,7 +243,7 @@ def decay(reply: MemoryDecayReply) -> Iterator[str]:
     """Show the relevance and tiers of memories after some time without use. Nothing is changed or deleted."""
     yield from list_rows(reply["memories"], _decay_line, reply["changing"], "memory that loses relevance")
     summary = count(reply["total"], "memory", "memories")
-    yield f"in {reply['days']:g} days, if nobody touches them: {reply['moving']:,} of {summary} in another tier"
+    yield f"in {reply['days']:g} days, without further use: {reply['moving']:,} of {summary} in another tier"
 
 
 def _decay_line(decayed: DecayedMemoryReply) -> str:

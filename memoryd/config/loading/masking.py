@@ -40,7 +40,7 @@ def mask_text(text: str) -> tuple[str, int]:
         instead = {"env": name} if _is_key(place) else _without_secrets(value, name)
         masked = set_value(masked, list(map(str, place)), instead, is_json5=True)
     if any(_secrets(parse(masked, Path("config")))):
-        raise ValueError("its keys are written so that they cannot be told from the other text")
+        raise ValueError("its keys are written so that they cannot be distinguished from the other text")
     return masked, len(secrets)
 
 

@@ -283,7 +283,7 @@ def parse_statement(draft: MemoryDraft) -> RetainedLine:
     if line is None:
         line = parse_line(draft.text, default_kind=draft.kind or draft.default_kind)
     if not isinstance(line, RetainedLine):
-        raise ValueError(line.reason if line else "nothing is said: no sign of it can be seen")
+        raise ValueError(line.reason if line else "the text has no visible character")
     if not is_plain and draft.kind not in (None, line.kind):
         raise ValueError(f"the text says {line.kind.value}, and beside it {draft.kind.value if draft.kind else ''}")
     return replace(line, entities=_all_entities(line, draft.entities), attributes=_attributes(line.attributes, draft))

@@ -297,7 +297,7 @@ class Thresholds(Struct, frozen=True, dict=True):
     def why_none(self, terms: Collection[str], cosine: float | None) -> str:
         """Return the reason why a chunk with these terms and this cosine has the verdict NONE."""
         deviations = None if cosine is None else self.noise.deviations(cosine)
-        words = _too_few("it", self.idf.share(terms)) or "it holds no telling word of the question"
+        words = _too_few("it", self.idf.share(terms)) or "it contains no distinctive word of the question"
         return words + self._within("its meaning", deviations)
 
     @property
@@ -321,9 +321,9 @@ class Thresholds(Struct, frozen=True, dict=True):
         if self.deviations is None:
             return words
         if not self.noise.is_clear:
-            return f"{words}, and the model tells no answer by its meaning in the question's language"
+            return f"{words}, and the model separates no answers by meaning in the question's language"
         return (
-            f"{words}, and the nearest meaning stands {self.deviations:.1f} deviations above the noise "
+            f"{words}, and the nearest meaning is {self.deviations:.1f} deviations above the noise "
             f"(unrelated notes reach {self.vector_floor:.1f}, clear is {self.clear_floor:.1f})"
         )
 
@@ -333,7 +333,7 @@ def _too_few(holder: str, share: float) -> str:
     # A share shown as 0% counts as 0. If no word of the question has weight, any word gives the share 1.
     if not 0.005 <= share < FAINT_SHARE:
         return ""
-    return f"{holder} holds only {share:.0%} of what the question's words weigh (telling from {FAINT_SHARE:.0%} on)"
+    return f"{holder} holds only {share:.0%} of what the question's words weigh (enough is {FAINT_SHARE:.0%})"
 
 
 def thresholds_of(matches: VectorMatches, statistics: TermStatistics) -> Thresholds:

@@ -52,7 +52,7 @@ ECHO = 0.25
 """Factor for the score of an unanswered question: it repeats more of the query's words than any answer."""
 COPY_WEIGHT = 0.5
 """Factor for conflict copies: a copy repeats its original, or is not yet confirmed."""
-COPY_REASON = "a copy of a conflict counts half, and stands behind its original"
+COPY_REASON = "a copy of a conflict counts half, and comes after its original"
 
 
 class Decay(Struct, frozen=True):

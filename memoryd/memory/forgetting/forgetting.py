@@ -52,7 +52,7 @@ log = structlog.get_logger(__name__)
 UNDOABLE_SECONDS = 24 * 3600.0
 RETRY_SECONDS = 15.0
 UNFINISHED = "the forgetting of a memory is not finished: {}"
-LATER = "it has begun, and is finished as soon as the disk takes it; status tells until then"
+LATER = "it has begun, and is finished as soon as the disk can be written; status says so until then"
 NOTHING = Forgotten(lambda _text: False)
 WHY = "a memory was forgotten"
 """The reason of the change; it does not say which memory it was."""

@@ -263,7 +263,7 @@ class ForgettingPlanner(Struct, frozen=True, kw_only=True):
             places.append(f"the history of git, if {self.workspace} was committed with it")
         places += [f"what was sent to {service} before" for service in self.sent_to()]
         places += copies_left(self.set_aside(), await asyncio.to_thread(self.replaced))
-        places.append("keyed hashes of what sessions were told, without a word of it, for at most 7 days")
+        places.append("keyed hashes of what was shown to sessions, without their text, for at most 7 days")
         places.append("answers that were kept back and say it in other words, for at most 7 days")
         return (*places, "backups and snapshots of the disk, undo files of editors, another memoryd on this folder")
 

@@ -201,7 +201,7 @@ def because_of(item: RecalledItem, draft: RecallDraft) -> str:
     if draft.asking.is_bare:
         reasons.append(_bare_reason(item, "best" if draft.asking.is_of_opinion else "newest"))
     elif item.placed.is_noise:
-        reasons.append("its words and meaning answer nothing: it stands behind what does")
+        reasons.append("its words and meaning answer nothing: it comes after items that do")
     if is_conflict_copy(item.citation.path):
         reasons.append(COPY_REASON)
     reasons += [STATUS_EFFECTS[flag].because for flag in item.standing]

@@ -108,7 +108,7 @@ CASES: Mapping[str, tuple[AgentState, list[Degradation]]] = {
     "vectors that nobody wants": (with_(embedder=PhaseRecord(ModelPhase.OFF, "none is named")), []),
     "a stand-in": (
         with_(provider_fallback=ProviderFallback("openai", "local", "no answer", NOW)),
-        [Degradation("provider", "local stands in for openai: no answer")],
+        [Degradation("provider", "local replaces openai: no answer")],
     ),
     "vectors that are late": (
         with_(embedding_trouble="the disk is full"),

@@ -31,7 +31,7 @@ async def test_conflict_that_is_settled_half_says_what_was_written() -> None:
 
     async def change(path: str, _edit: object, **_: object) -> SimpleNamespace:
         if path != "memory/plan.md":
-            raise InvalidRequest("it was edited meanwhile, and stays")
+            raise InvalidRequest("it has been edited since, and stays")
         return SimpleNamespace(id=7, is_written=True)
 
     journal: Any = SimpleNamespace(check_writable=lambda: None, read=read, change=change, write_lock=asyncio.Lock())
@@ -76,7 +76,7 @@ async def test_what_was_told_in_a_session_that_cannot_be_read_is_not_shown() -> 
         if name == "damaged":
             raise StoreError("it is no JSON")
 
-    told: Any = SimpleNamespace(some=some)
+    told: Any = SimpleNamespace(listing=some)
     book: Any = SimpleNamespace(current=current)
     sessions: Any = SimpleNamespace(find=find)
     reply = await ShownMemories("main", told, book, sessions).listing(Admitted("main", is_direct=True), 10)

@@ -86,14 +86,14 @@ def test_reason_tells_a_few_words_from_none() -> None:
     few = FLOORS.why_none(("oak",), 0.1)
     assert few.startswith("it holds only ")
     assert few.endswith(
-        "(telling from 30% on), and its meaning is within the noise: 1.0 deviations above the mean, "
+        "(enough is 30%), and its meaning is within the noise: 1.0 deviations above the mean, "
         "where the best of unrelated notes reaches 3.0"
     )
     for words in ((), ("day",)):
-        assert FLOORS.why_none(words, None) == "it holds no telling word of the question"
+        assert FLOORS.why_none(words, None) == "it contains no distinctive word of the question"
     assert FLOORS.why_empty.startswith("the best hit holds only 20% of what the question's words weigh")
     assert replace(FLOORS, share=0.0).why_empty.startswith("no hit holds a telling word of the question")
     # no word of this question tells anything, and so all of them are all of it
     usual = replace(FLOORS, idf=idf(100, {"day": 90}), share=1.0)
-    assert "no telling word" in usual.why_none(("day",), None)
+    assert "no distinctive word" in usual.why_none(("day",), None)
     assert "no hit holds a telling word" in usual.why_empty

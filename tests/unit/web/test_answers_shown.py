@@ -163,7 +163,7 @@ def test_every_reason_to_leave_out_is_told_without_a_key_of_the_configuration() 
             text = why_left_out(because(found.format("5", "6") if "{:g}" not in found else found.format(0.3)))
             assert text.endswith(".")
     told = [why_left_out(because(one)) for one in (SkipReason.BEYOND_K, SkipReason.BELOW_MIN_SCORE.format(0.3))]
-    assert told == ["Others answer better.", "Too little of it has to do with the question."]
+    assert told == ["Others answer better.", "Too little of it is about the question."]
 
 
 def test_parts_that_are_out_are_named_and_those_that_are_late_are_not() -> None:

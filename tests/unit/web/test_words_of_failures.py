@@ -16,7 +16,7 @@ def test_hints_for_programs_become_words(monkeypatch: pytest.MonkeyPatch) -> Non
     ):
         said = _explain(NotFound("there is none in /home/ann/notes/a.md", hint=hint))
         assert said["message"] == "There is none in …/a.md."
-        assert said["hint"] == "It may have been changed, moved or forgotten meanwhile: look for it again."
+        assert said["hint"] == "It may have been changed, moved or forgotten: search for it again."
     kept = _explain(Denied("nothing is written", hint="set memory.readOnly: false"))
     assert kept["hint"] == "Set memory.readOnly: false."
     assert _explain(NotNow("not now"))["hint"].startswith("Try again")

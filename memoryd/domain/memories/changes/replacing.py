@@ -173,7 +173,7 @@ def plan_replacement(
 def _in_place(book: Book, old: Memory, statement: RetainedLine) -> MemoryReplacement:
     new = with_statement(old.line, statement).id
     if new != old.id and new in book.memories:
-        raise ValueError(f"{short_id(new)} says just that already, and {short_id(old.id)} stays as it is")
+        raise ValueError(f"{short_id(new)} says exactly that already, and {short_id(old.id)} stays unchanged")
     old_id, new_id = short_id(old.id), short_id(new)
     renamed = AttributeChange(renamed=((old_id, new_id),))
     changes = {

@@ -386,7 +386,7 @@ def _with_bullet(text: str, source: MemorySource, memory: MemoryId, bullet: str,
     return "\n".join([*lines[: source.end_line if is_after else first], bullet, *lines[source.end_line :]])
 
 
-WITHDRAWN = "What it rests on is gone, is superseded, or may not be told to all any more."
+WITHDRAWN = "What it rests on is deleted, superseded, or no longer visible to all."
 """The reason for outdated proposals without another reason."""
 
 

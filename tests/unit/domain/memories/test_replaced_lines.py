@@ -122,7 +122,7 @@ def test_in_place_the_ids_in_other_lines_follow() -> None:
     after = written(notes, "tea", "green tea", is_in_place=True)
     new = short_id(line("- W: green tea").id)
     assert after == {path: text.replace(old, new).replace("W: tea", "W: green tea") for path, text in notes.items()}
-    with pytest.raises(ValueError, match="says just that already"):
+    with pytest.raises(ValueError, match="says exactly that already"):
         written(notes, "tea", "water", is_in_place=True)
 
 

@@ -43,7 +43,7 @@ def test_text_may_name_entities_without_a_kind() -> None:
 
 @pytest.mark.parametrize("text", ["", "   ", "0(c=.9): tea", "O(c=2): tea", "W(colour=red): tea"])
 def test_what_is_nearly_a_memory_is_refused(text: str) -> None:
-    with pytest.raises(ValueError, match=r"nearly|nothing"):
+    with pytest.raises(ValueError, match=r"nearly|no visible"):
         parse_statement(MemoryDraft(text=text))
 
 

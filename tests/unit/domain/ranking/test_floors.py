@@ -129,6 +129,6 @@ def test_model_that_tells_no_answer_from_strangers_answers_by_words_alone() -> N
     blind = VectorMatches({1: 0.9}, Noise(0.0, 0.1, is_clear=False), compared=1_000)
     told = [thresholds_of(found, TermStatistics(weights, {})) for found in (clear, blind)]
     assert [one.answers((), 0.9) for one in told] == [True, False]
-    assert "tells no answer by its meaning" not in told[0].why_weak
-    assert "tells no answer by its meaning" in told[1].why_weak
+    assert "separates no answers by meaning" not in told[0].why_weak
+    assert "separates no answers by meaning" in told[1].why_weak
     assert [one.answers(("gateway", "lease"), None) for one in told] == [True, True]
