@@ -218,6 +218,12 @@ class CandidateSearch(Struct):
         return evidence.only(evidence.chunks - hidden - exclusions.chunks)
 
 
+def _unbeaten(ranking: Ranked, selected: Selected, count: int) -> int:
+    """Return how many hits no candidate beyond the first `count` can outscore: reductions only lower a base score."""
+    bound = ranking.base_scores[ranking.telling[count]] if count < len(ranking.telling) else 0.0
+    return sum(hit.score >= bound for hit in selected.hits[: selected.telling])
+
+
 class _ReplacedError(Exception):
     """A chunk that an arm found was replaced before its row was read."""
 
@@ -301,7 +307,7 @@ class BuiltinSearch:
             selected = await self._selected(query, candidates, count, is_last=is_last)
             step = next_step(
                 query.limit,
-                hits=selected.telling,
+                hits=_unbeaten(ranking, selected, count),
                 has_room=selected.has_room,
                 has_dominant=selected.dominant is not None,
                 unread=ranking.unread(count, is_filled=len(selected.hits) >= query.limit),

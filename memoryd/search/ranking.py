@@ -224,7 +224,7 @@ class SearchSettings(Struct, frozen=True):
 
     @property
     def may_reorder(self) -> bool:
-        """Whether decay may move the last candidate to the top, so that all candidates must be read."""
+        """Whether decay by age is on: it may reduce every candidate, so that all of them are read at once."""
         return self.half_life_days is not None
 
     @property

@@ -116,6 +116,25 @@ async def test_what_was_found_stands_where_a_deeper_look_is_late(stage: Stage, m
     assert found.arms[LEXICAL].state is ArmState.OK
 
 
+@pytest.mark.parametrize(
+    "reduced", ["memory/old/{}.md", "memory/2026-12-{:02} (conflicted copy).md"], ids=["deprecated", "copies"]
+)
+async def test_note_behind_many_that_are_reduced_comes_first(stage: Stage, reduced: str) -> None:
+    """More notes that count half match better than are read at first, and one that counts in full."""
+    await stage.slot.set(ModelPhase.OFF, "there is no provider")
+    status = "---\nstatus: deprecated\n---\n" if "old" in reduced else ""
+    for number in range(60):
+        stage.write(
+            reduced.format(number), f"{status}# Weir\n\nThe weir gate of lock{number}: weir, gate, weir gate.\n"
+        )
+    current = "memory/2026-12-01.md"
+    stage.write(current, "# Day\n\nOf several things that were done today one was to paint the weir and its gate.\n")
+    await stage.sync()
+    found = await stage.ask("weir gate", limit=6)
+    assert found.hits[0].chunk.path == current
+    assert len(found.hits) == 6
+
+
 async def test_failing_vectors_cost_only_their_arm(stage: Stage) -> None:
     stage.embedder.is_down = True
     found = await stage.ask("boiler of kind7")

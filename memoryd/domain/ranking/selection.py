@@ -137,7 +137,7 @@ def next_step(
     is_deepest: bool,
     is_late: bool,
 ) -> NextStep:
-    """Return the next step of a search for `limit` hits that has `hits` hits above the noise.
+    """Return the next step of a search for `limit` hits; unread candidates cannot outscore `hits` of its hits.
 
     `has_room`: copies or similar notes hold places that other hits may take. `has_dominant`: one document has more than
     its share. `unread`: number of candidates that could enter the answer; noise could only while places are free.
