@@ -262,7 +262,7 @@ class TextModelUnavailable(MemorydError):
     http_status = 503
 
 
-class TextAnswerRefused(TextModelUnavailable):
+class InvalidTextAnswer(TextModelUnavailable):
     """The text model works, but gave no valid answer to this question; it may answer the next question."""
 
 

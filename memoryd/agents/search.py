@@ -147,7 +147,7 @@ def _filters(options: SearchOptions, now: datetime) -> Filters:
         raise InvalidRequest(str(exc)) from exc
 
 
-async def is_searchable(index: WorkspaceIndex, paths: Iterable[RelativePath]) -> bool:
+async def make_searchable(index: WorkspaceIndex, paths: Iterable[RelativePath]) -> bool:
     """Index notes that were written just now, as a question would; return whether the index has them."""
     is_indexed = await index.wait_until_indexed(frozenset(paths), INDEXED_SECONDS)
     # a file that is still changing, or is too large for a question to wait for, is indexed when all work is done

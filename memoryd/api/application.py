@@ -28,7 +28,7 @@ from starlette.types import Receive, Scope, Send
 from memoryd import __version__
 from memoryd.api import metrics, problems
 from memoryd.api.access import Services
-from memoryd.api.call import REQUIRED, AtReload, Injected, Row, Served
+from memoryd.api.call import REQUIRED, AtReload, Injected, Row, Transport
 from memoryd.api.calls import (
     changes,
     conversations,
@@ -280,9 +280,9 @@ async def _respond(send: Send, status: int, body: bytes, more: Mapping[str, str]
     await send({"type": "http.response.body", "body": body})
 
 
-def _check_served(served: Served, *, is_port: bool) -> None:
+def _check_served(served: Transport, *, is_port: bool) -> None:
     """Raise Denied or NotFound if a call is not available on this transport."""
-    if served is Served.SOCKET and is_port:
+    if served is Transport.SOCKET and is_port:
         raise Denied("this call is answered on the owner's socket alone", hint="memoryctl asks there")
-    if served is Served.PORT and not is_port:
+    if served is Transport.PORT and not is_port:
         raise NotFound("this path is answered on the loopback port alone", hint="set http.enabled: true to open it")

@@ -32,7 +32,7 @@ REQUIRED = inspect.Parameter.empty
 """The default of a required parameter."""
 
 
-class Served(StrEnum):
+class Transport(StrEnum):
     """The transport on which a call is answered."""
 
     EVERYWHERE = "everywhere"
@@ -80,7 +80,7 @@ class Row(Struct, frozen=True, dict=True):
     status: int = 200
     deadline: timedelta | None = None
     is_described: bool = True
-    served: Served = Served.EVERYWHERE
+    served: Transport = Transport.EVERYWHERE
     at_reload: AtReload = AtReload.WAITS
 
     @property

@@ -37,7 +37,7 @@ class IndexedFile(Struct, frozen=True):
         return self.read_at_ns > wall_ns or (may_repeat and self.stat.ctime_ns < wall_ns + RACY_WINDOW_NS)
 
 
-class Grace(Struct, frozen=True):
+class WaitTimes(Struct, frozen=True):
     """Seconds for which a file or root must be absent before it counts, and for which a changed file must settle."""
 
     file: float
@@ -111,7 +111,7 @@ def is_mass_removal(removed: int, left: int) -> bool:
     return removed >= MASS_FILES and removed > left
 
 
-def plan(observation: Observation, index: Mapping[RelativePath, IndexedFile], grace: Grace) -> SyncPlan:
+def plan(observation: Observation, index: Mapping[RelativePath, IndexedFile], grace: WaitTimes) -> SyncPlan:
     """Compare a scan with the index, and return the steps to take.
 
     A missing file is removed after `grace.file` seconds, or after `grace.root` under an unreadable root. A file that is
@@ -146,7 +146,7 @@ def plan(observation: Observation, index: Mapping[RelativePath, IndexedFile], gr
 
 
 def _wait_for(
-    path: RelativePath, observation: Observation, index: Mapping[RelativePath, IndexedFile], grace: Grace
+    path: RelativePath, observation: Observation, index: Mapping[RelativePath, IndexedFile], grace: WaitTimes
 ) -> tuple[float, float]:
     """Return the seconds to wait for an absent or suspect file, from now, and the limit since the wait began."""
     stat, known = observation.disk.get(path), index.get(path)

@@ -51,7 +51,7 @@ class Hold(Struct, frozen=True):
     ends_in: float | None = None
 
 
-class Ruling(Struct, frozen=True, kw_only=True):
+class IgnoreState(Struct, frozen=True, kw_only=True):
     """The rules at one moment. `is_ignored` takes a relative path; the path of a folder ends in `/`."""
 
     is_ignored: Callable[[str], bool]
@@ -207,7 +207,7 @@ class IgnoreFile:
         self._seen_since = 0.0
         self._reported = ""
 
-    def read(self) -> Ruling:
+    def read(self) -> IgnoreState:
         """Read the file and return the rules that apply now. Blocks."""
         with self._lock:
             seen = self._read()
@@ -225,7 +225,7 @@ class IgnoreFile:
             real_paths = RealPaths(self._workspace, follow_symlinks=self._follow_symlinks)
             # without a hold the applied rules are the newest
             newest = () if hold is None else (self._newest(seen),)
-            return Ruling(
+            return IgnoreState(
                 is_ignored=_hide_rule(rules, real_paths),
                 has_patterns=any(rules),
                 hold=hold,
@@ -341,7 +341,7 @@ def overlapping_workspaces(workspaces: Iterable[Path], tops: Iterable[Path]) -> 
     }
 
 
-def combined_ruling(own: Ruling, real_paths: RealPaths, others: Sequence[tuple[Path, Ruling]]) -> Ruling:
+def combined_ruling(own: IgnoreState, real_paths: RealPaths, others: Sequence[tuple[Path, IgnoreState]]) -> IgnoreState:
     """Return a ruling that hides what any of them hides, and holds if any of them does.
 
     Each ruling of `others` applies to paths below its own workspace.
@@ -350,7 +350,7 @@ def combined_ruling(own: Ruling, real_paths: RealPaths, others: Sequence[tuple[P
         return own
     neighbours = [(f"{os.path.realpath(path)}/", ruling) for path, ruling in others]
 
-    def hidden_by(at: str, hides: Callable[[Ruling, str], bool]) -> bool:
+    def hidden_by(at: str, hides: Callable[[IgnoreState, str], bool]) -> bool:
         if hides(own, at):
             return True
         real = real_paths.of(at)

@@ -94,7 +94,7 @@ def read_snapshot(base: Path, relative: str, *, max_bytes: int, follow_symlinks:
 TRIES = 50
 
 
-def read_settled(base: Path, relative: str, *, max_bytes: int) -> FileSnapshot:
+def read_stable(base: Path, relative: str, *, max_bytes: int) -> FileSnapshot:
     """Read a file that our own writers may replace at any time; retry after a torn read, `TRIES` reads in all.
 
     Raises what `read_snapshot` does.

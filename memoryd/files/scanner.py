@@ -32,7 +32,7 @@ from memoryd.domain.media import MediaRules, modality_of
 from memoryd.domain.memories.sections import LARGEST_PAGE, is_of_memories
 from memoryd.domain.patterns import fixed_part
 from memoryd.domain.skips import SkipReason
-from memoryd.files.ignore import Ruling
+from memoryd.files.ignore import IgnoreState
 
 
 class ScanRoot(Struct, frozen=True):
@@ -54,7 +54,7 @@ class ScanRoot(Struct, frozen=True):
         return Path(fixed_part(self.pattern)) if self.pattern else self.path.parent
 
 
-class ScanRules(Ruling, frozen=True):
+class ScanRules(IgnoreState, frozen=True):
     """The privacy rules, and limits on which files are documents."""
 
     workspace: Path

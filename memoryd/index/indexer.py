@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from memoryd.domain.clock import Debounce, Pulse
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.memories.entries import ChunkSettings
-from memoryd.domain.syncplan import Grace, IndexedFile, RoundResult, SyncPlan, round_result
+from memoryd.domain.syncplan import IndexedFile, RoundResult, SyncPlan, WaitTimes, round_result
 from memoryd.errors import StoreError
 from memoryd.files.roots import ReadMounts, read_mounts
 from memoryd.files.scanner import CurrentRules, ScanRules
@@ -45,7 +45,7 @@ class IndexSettings(Struct, frozen=True):
     debounce: float = 1.5
     max_hold: float = 2.0
     settle: float = 0.2
-    grace: Grace = field(default_factory=lambda: Grace(file=2.0, root=60.0))
+    grace: WaitTimes = field(default_factory=lambda: WaitTimes(file=2.0, root=60.0))
     reconcile: float = 30.0
     remote_reconcile: float = 10.0
     """Longest time between scans if other machines write to the disk."""

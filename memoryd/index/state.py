@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from memoryd.domain.clock import rfc3339
 from memoryd.domain.counters import RateMeter
 from memoryd.domain.documents import FileStat, RelativePath, SkippedFile
-from memoryd.domain.syncplan import Grace, IndexedFile, Observation, SyncPlan, is_mass_removal, plan
+from memoryd.domain.syncplan import IndexedFile, Observation, SyncPlan, WaitTimes, is_mass_removal, plan
 from memoryd.errors import StoreError
 from memoryd.files.ignore import Hold
 from memoryd.files.roots import ReadMounts, remote_reason, unseen_files, vanished_roots
@@ -54,7 +54,7 @@ class Planned(Struct, frozen=True):
 class Planner:
     """Takes snapshots of the disk and plans; remembers between snapshots since when files are missing."""
 
-    def __init__(self, *, current_rules: CurrentRules, mounts: ReadMounts, grace: Grace) -> None:
+    def __init__(self, *, current_rules: CurrentRules, mounts: ReadMounts, grace: WaitTimes) -> None:
         self._current_rules = current_rules
         self._mounts = mounts
         self._grace = grace
@@ -320,7 +320,7 @@ class SyncReporter(Struct, eq=False):
 
     _events: IndexEvents
     _table: FileTable
-    _grace: Grace
+    _grace: WaitTimes
     state: SyncState = SyncState()
     waiting: Waiting = Waiting()
     pace: RateMeter = field(default_factory=RateMeter)

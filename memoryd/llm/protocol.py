@@ -13,7 +13,7 @@ from typing import Protocol, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from memoryd.errors import TextAnswerRefused, TextModelUnavailable
+from memoryd.errors import InvalidTextAnswer, TextModelUnavailable
 
 NAME_CHARACTERS = 100
 _MARK_UP = str.maketrans(dict.fromkeys("<>[]`*\\", "-"))
@@ -67,11 +67,11 @@ class TextModel(Protocol):
 def read_answer(text: str, shape: type[Answer]) -> Answer:
     """Parse an answer. Raises TextAnswerRefused, which names the place of the error and quotes nothing."""
     if len(text) > ANSWER_CHARACTERS:
-        raise TextAnswerRefused(f"the text model's answer has more than {ANSWER_CHARACTERS:,} characters")
+        raise InvalidTextAnswer(f"the text model's answer has more than {ANSWER_CHARACTERS:,} characters")
     try:
         return shape.model_validate_json(text)
     except ValidationError as exc:
-        raise TextAnswerRefused(f"the text model's answer is not of the shape asked for: {_fault(exc)}") from None
+        raise InvalidTextAnswer(f"the text model's answer is not of the shape asked for: {_fault(exc)}") from None
 
 
 def schema_of(shape: type[AnswerShape]) -> str:

@@ -45,7 +45,7 @@ from memoryd.embed.remote.settings import (
     open_credentials,
     owner_of,
 )
-from memoryd.errors import ConfigError, ModelError, TextAnswerRefused, TextModelUnavailable
+from memoryd.errors import ConfigError, InvalidTextAnswer, ModelError, TextModelUnavailable
 from memoryd.llm.protocol import (
     Answer,
     AnswerShape,
@@ -118,7 +118,7 @@ class WritingWorker(WorkerSupervisor[str]):
             except TimeoutError:
                 raise TextModelUnavailable("the text model gave no answer in time") from None
         if isinstance(reply, NoResult):
-            raise TextAnswerRefused(f"the text model gives no answer: {reply.reason}")
+            raise InvalidTextAnswer(f"the text model gives no answer: {reply.reason}")
         return read_answer(reply, shape)
 
 

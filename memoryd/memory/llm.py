@@ -26,7 +26,7 @@ from memoryd.domain.memories.reflect.pages import (
     supporting_ids,
 )
 from memoryd.domain.skips import SkipReason
-from memoryd.errors import TextAnswerRefused, TextModelUnavailable
+from memoryd.errors import InvalidTextAnswer, TextModelUnavailable
 from memoryd.llm.protocol import Answer, AnswerShape, Prompt, TextModel
 
 log = structlog.get_logger(__name__)
@@ -81,7 +81,7 @@ class _Asker(Struct, frozen=True):
         deadline = time.monotonic() + self.seconds
         try:
             return await self.model.complete(prompt, shape=shape, max_tokens=max_tokens, deadline=deadline)
-        except TextAnswerRefused as exc:
+        except InvalidTextAnswer as exc:
             log.info(refused, reason=str(exc))
             return None
 

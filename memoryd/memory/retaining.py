@@ -48,7 +48,7 @@ SETTLE_HINT = "settle it first: `memoryctl conflicts` shows both versions"
 _CHANGED_HINT = "its line was edited, or taken out, a moment ago: look it up again"
 
 
-class WrittenLines(Struct, frozen=True):
+class NoteChanges(Struct, frozen=True):
     """The changes made, one for each note. `run` undoes several at once; it is empty for a single change."""
 
     changes: tuple[NoteChange, ...]
@@ -65,7 +65,7 @@ class WrittenLines(Struct, frozen=True):
         return tuple(change.path for change in self.changes)
 
 
-class Retention(Struct, frozen=True):
+class StatedPlaces(Struct, frozen=True):
     """Where the memories are now, in the order given; `added` says for each whether it is new in the log."""
 
     path: RelativePath
@@ -77,8 +77,8 @@ class Retention(Struct, frozen=True):
 class WrittenReplacement(Struct, frozen=True):
     """The changes of a replacement, where the new statement is, and messages about notes that could not be written."""
 
-    written: WrittenLines
-    retention: Retention
+    written: NoteChanges
+    retention: StatedPlaces
     notes: tuple[str, ...] = ()
 
 
@@ -87,7 +87,7 @@ class LineEditing(Struct, frozen=True):
 
     journal: Journal
 
-    async def change(self, memory: Memory, change: AttributeChange, *, agent: str = "") -> WrittenLines:
+    async def change(self, memory: Memory, change: AttributeChange, *, agent: str = "") -> NoteChanges:
         """Change the attributes of a memory's lines, and return the changes; none if it has these attributes already.
 
         The newest line carries the attributes; removing a pin removes it from all lines. Raises NotFound if no line
@@ -104,12 +104,12 @@ class LineEditing(Struct, frozen=True):
         why = WEIGHED if change.is_pinned is None else PINNED if change.is_pinned else UNPINNED
         return await self._edit_lines(memory, paths, change.of, why=why, agent=agent)
 
-    async def relate(self, memory: Memory, edit: LineEdit) -> WrittenLines:
+    async def relate(self, memory: Memory, edit: LineEdit) -> NoteChanges:
         """Edit the newest line of a memory, to note its relation to another memory; raises as `change`."""
         paths = {source.path for source in memory.sources if source.line is memory.line}
         return await self._edit_lines(memory, paths, edit, why=SETTLED, agent="")
 
-    async def delete(self, memory: Memory, *, agent: str = "") -> WrittenLines:
+    async def delete(self, memory: Memory, *, agent: str = "") -> NoteChanges:
         """Delete all lines that state a memory, and return the changes; raises as `change`."""
         paths = {source.path for source in memory.sources}
         return await self._edit_lines(memory, paths, lambda _: None, why=DELETED, agent=agent)
@@ -166,7 +166,9 @@ class LineEditing(Struct, frozen=True):
             await asyncio.sleep(PAUSE_SECONDS)
         return False
 
-    async def _retention(self, plan: MemoryReplacement, paths: Sequence[str], done: Sequence[NoteChange]) -> Retention:
+    async def _retention(
+        self, plan: MemoryReplacement, paths: Sequence[str], done: Sequence[NoteChange]
+    ) -> StatedPlaces:
         """Return where the new statement is: in the first of these notes that has it; raises NotFound."""
         changes = {change.path: change for change in done}
         for path in dict.fromkeys((*map(RelativePath, paths), *changes)):
@@ -175,12 +177,12 @@ class LineEditing(Struct, frozen=True):
                 note = await self.journal.read(path)
                 change = NoteChange(path, note.text or "", note.sha256.hex(), is_written=False)
             if lines := lines_of_memory(change.text, path, plan.new):
-                return Retention(path, lines[-1:], (change.is_written,), change)
+                return StatedPlaces(path, lines[-1:], (change.is_written,), change)
         raise NotFound(f"no line states the memory {short_id(plan.new)} any more", hint=_CHANGED_HINT)
 
     async def _edit_lines(
         self, memory: Memory, paths: Iterable[str], edit: LineEdit, *, why: str, agent: str
-    ) -> WrittenLines:
+    ) -> NoteChanges:
         for _ in range(MISSING_TRIES):
             if (written := await self._try_edit(memory, sorted(paths), edit, why=why, agent=agent)) is not None:
                 return written
@@ -190,7 +192,7 @@ class LineEditing(Struct, frozen=True):
 
     async def _try_edit(
         self, memory: Memory, paths: Sequence[str], edit: LineEdit, *, why: str, agent: str
-    ) -> WrittenLines | None:
+    ) -> NoteChanges | None:
         """Edit each note; return the changes, None if no note had the line."""
         self.journal.check_writable()
         # check all notes first: one that may not be written stops all of them
@@ -224,9 +226,9 @@ def _with_replacement(plan: MemoryReplacement, path: RelativePath, text: str | N
     return None if text is None else with_lines(text, path, plan.of)
 
 
-def _written_lines(done: Sequence[NoteChange], run: str) -> WrittenLines:
+def _written_lines(done: Sequence[NoteChange], run: str) -> NoteChanges:
     written = tuple(change for change in done if change.is_written)
-    return WrittenLines(written, run if len(written) > 1 else "")
+    return NoteChanges(written, run if len(written) > 1 else "")
 
 
 def with_undo_hint(exc: MemorydError, done: Sequence[NoteChange]) -> MemorydError:
@@ -307,7 +309,7 @@ class Retaining(Struct, frozen=True):
         by: WrittenBy = WrittenBy.RETAIN,
         day: date | None = None,
         run: str = "",
-    ) -> Retention:
+    ) -> StatedPlaces:
         """State memories in the log of a day, default today, all in one write.
 
         Statements already in the log are left as is.
@@ -330,4 +332,4 @@ class Retaining(Struct, frozen=True):
         placed, added = attempts[-1].placed, attempts[-1].added
         if self.stated is not None:
             await self.stated.note(line.line.text for line in placed)
-        return Retention(path, placed, tuple(line.line.id in added for line in placed), change)
+        return StatedPlaces(path, placed, tuple(line.line.id in added for line in placed), change)

@@ -26,7 +26,7 @@ from memoryd.domain.memories.tiers import (
     Tier,
     TierSettings,
     Usage,
-    judged_now,
+    current_basis,
     relevance_now,
     terms_now,
     tier_now,
@@ -297,7 +297,7 @@ class UsageCache:
             if fresh != usage:
                 aged = self._aged(memory, now)
                 tier = tier_now(fresh, aged, self._tiers)[0]
-                self._change({memory.id: replace(fresh, tier=tier, judged=judged_now(aged))})
+                self._change({memory.id: replace(fresh, tier=tier, judged=current_basis(aged))})
         await self.flush()
 
     async def counted_here(self) -> Mapping[MemoryId, CountElsewhere]:
@@ -366,7 +366,7 @@ class UsageCache:
             if memory is not None and (restored := before.get(short_id(key))) is not None:
                 tier, removed = restored
                 after = replace(usage, access_count=max(0, usage.access_count + removed), tier=tier)
-                moves[key] = usage, replace(after, judged=judged_now(self._aged(memory, now)))
+                moves[key] = usage, replace(after, judged=current_basis(self._aged(memory, now)))
         return moves
 
     def _discard(self, memories: Iterable[MemoryId]) -> None:

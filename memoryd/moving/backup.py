@@ -332,7 +332,7 @@ class _Staging(Struct):
         workspaces, replacement, result = set[Path](), self.replacement, self.result
         for name, target in self.targets.items():
             if is_ledger(name):
-                result.carried += settle_ledger(target, replacement, result.notes)
+                result.carried += carry_forgotten_marks(target, replacement, result.notes)
             elif name.endswith(f"/{FORGOTTEN}"):
                 _join_forgotten(target, replacement.staged(target))
             elif name == CONFIG and self.keeps_config:
@@ -395,7 +395,7 @@ def _below(name: str) -> str:
     return name.split("/", 2)[2]
 
 
-def settle_ledger(target: Path, replacement: Replacement, notes: list[str]) -> int:
+def carry_forgotten_marks(target: Path, replacement: Replacement, notes: list[str]) -> int:
     """Remove the logs of the present ledger with it, and copy its marks into the staged ledger.
 
     Return the number of marks that are new there. Marks that cannot be copied are reported in `notes`.

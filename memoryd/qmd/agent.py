@@ -15,12 +15,12 @@ from memoryd.config.paths import qmd_home, state_dir
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.memories.entries import ChunkSettings
 from memoryd.domain.sessions.conversation_parts import export_name
-from memoryd.files.ignore import Ruling, patterns_of
+from memoryd.files.ignore import IgnoreState, patterns_of
 from memoryd.files.scanner import ScanRoot
 from memoryd.qmd.collections import Collection, QmdCopies, collections_of, distinct, further_paths
 from memoryd.qmd.engine import NAME, ChangedSince, ExportedSearch, Exports, QmdSearch, ResultFiles, exported_collection
 from memoryd.qmd.index_writer import ModelLinks
-from memoryd.qmd.maintenance import Supplies
+from memoryd.qmd.maintenance import QmdInputs
 from memoryd.qmd.program import QmdHome
 from memoryd.qmd.sidecar import QmdSidecar, QmdState
 from memoryd.search.combined import FallbackSearch
@@ -41,7 +41,7 @@ class QmdDependencies(Struct, frozen=True):
     known: Callable[[], Set[RelativePath]]
     is_excluded: Callable[[str], bool]
     changed_since: ChangedSince
-    ruling: Callable[[], Ruling]
+    ruling: Callable[[], IgnoreState]
     roots: Callable[[], Sequence[ScanRoot]]
     max_file_bytes: int
     exports: Exports
@@ -67,7 +67,7 @@ class AgentQmd:
         self.qmd = QmdSidecar(
             home=home,
             settings=config,
-            supplies=Supplies(
+            supplies=QmdInputs(
                 collections=self._collections,
                 models=ModelLinks(agent, home.models, os.environ).find,
                 refresh_copies=self._refresh_copies,
@@ -165,7 +165,7 @@ class AgentQmd:
         """Wait until the current files can be found by meaning; return False if qmd cannot make vectors."""
         return await self.qmd.maintenance.follow(embeds=True)
 
-    def _ruling(self) -> Ruling:
+    def _ruling(self) -> IgnoreState:
         """Return the rules of the workspace and of this agent."""
         ruling = self._dependencies.ruling()
         return replace(ruling, is_ignored=lambda path: ruling.is_ignored(path) or self._exclude.hides(path))

@@ -23,7 +23,7 @@ from memoryd.domain.expressions import expression
 from memoryd.domain.media import modality_of
 from memoryd.domain.patterns import Places, parse_glob
 from memoryd.domain.syncplan import IndexedFile
-from memoryd.files.ignore import Ruling, is_private
+from memoryd.files.ignore import IgnoreState, is_private
 from memoryd.files.reading import NotReadableError, TornReadError, decode, file_stat, read_snapshot
 from memoryd.files.scanner import ScanRoot, file_identity
 from memoryd.files.writing import write_private
@@ -179,7 +179,7 @@ class QmdCopies(Struct, kw_only=True):
     folder: Path
     workspace: Path
     apart: Path
-    rule: Callable[[], Ruling]
+    rule: Callable[[], IgnoreState]
     max_bytes: int
     on_withdraw: Callable[[], None]
     _judged: dict[str, _Judged] = {}
@@ -199,7 +199,7 @@ class QmdCopies(Struct, kw_only=True):
         self._withdraw(private | {name for name in verdicts if original_of(name) in private})
         return _Verdict.AGAIN not in verdicts.values()
 
-    def _bring(self, name: str, note: _Note, ruling: Ruling) -> _Verdict:
+    def _bring(self, name: str, note: _Note, ruling: IgnoreState) -> _Verdict:
         """Check a note if it may have changed, and copy it if it is public."""
         target, judged = self.folder / name, self._judged.get(name)
         if judged is not None and judged.holds(note.stat) and (judged.is_private or os.path.lexists(target)):
@@ -254,7 +254,7 @@ class QmdCopies(Struct, kw_only=True):
                 with contextlib.suppress(OSError):
                     (self.folder / parent).rmdir()
 
-    def _public_files(self, collection: Collection, ruling: Ruling) -> Iterator[_Note]:
+    def _public_files(self, collection: Collection, ruling: IgnoreState) -> Iterator[_Note]:
         """Yield the files of a collection, without symlinks and hidden folders, which qmd ignores, too."""
         root, apart = Path(collection.root), file_identity(self.apart)
         waiting = [""]

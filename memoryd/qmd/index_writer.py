@@ -88,7 +88,7 @@ class IndexWriter(Struct, kw_only=True):
         """Run `status`, which opens the database, unlike `--version`; return the number of vectors."""
         return vectors_in((await self._run("status", seconds=self.rules.command_seconds)).stdout)
 
-    async def keep_collections(self, names: Set[str]) -> None:
+    async def remove_other_collections(self, names: Set[str]) -> None:
         """Remove all other collections; without their configuration alone, their documents would stay in the index."""
         for name in sorted(await asyncio.to_thread(self.installation.home.configured) - names):
             if name == sanitise_name(name):
@@ -122,7 +122,7 @@ class IndexWriter(Struct, kw_only=True):
         await asyncio.to_thread(home.note_clean, True)
         self._failures_to_clean = 0
 
-    async def give_up_cleaning(self) -> bool:
+    async def delete_if_uncleanable(self) -> bool:
         """Delete the index if it contains private text and qmd fails to clean it; return whether it was deleted."""
         home = self.installation.home
         if await asyncio.to_thread(home.is_clean):
@@ -135,7 +135,7 @@ class IndexWriter(Struct, kw_only=True):
         await self._remove()
         return True
 
-    async def is_replaced(self) -> bool:
+    async def note_replacement(self) -> bool:
         """Record the identity of the index file, and return whether it has changed since the last call."""
         before, self._identity = self._identity, await self._file_identity()
         return before is not None and self._identity != before

@@ -127,7 +127,7 @@ log = structlog.get_logger(__name__)
 NO_VECTORS = "qmd has made no vectors yet"
 
 
-class Supplies(Struct, frozen=True):
+class QmdInputs(Struct, frozen=True):
     """Callbacks for the inputs of an agent's qmd, called each time. All of them block and may raise OSError."""
 
     collections: Callable[[], Sequence[Collection]]
@@ -143,7 +143,7 @@ class QmdMaintenance:
         self,
         *,
         installation: QmdInstallation,
-        supplies: Supplies,
+        supplies: QmdInputs,
         rules: MaintenanceRules,
         on_change: Callable[[], None],
         on_new_index: Callable[[], None],
@@ -289,7 +289,7 @@ class QmdMaintenance:
     async def _configure(self) -> None:
         """Update the configuration; collections that were removed are deleted with their documents."""
         collections = tuple(await asyncio.to_thread(self._supplies.collections))
-        await self._index.keep_collections({collection.name for collection in collections})
+        await self._index.remove_other_collections({collection.name for collection in collections})
         self.state.models = await asyncio.to_thread(self._supplies.models)
         paths = {role: model.path for role, model in self.state.models.items()}
         is_new = await asyncio.to_thread(self._installation.home.write_config, collections, paths)
@@ -326,7 +326,7 @@ class QmdMaintenance:
 
     async def _check_index(self) -> None:
         """Check whether the index is a new file: then it has no vectors, and the server must be restarted."""
-        if await self._index.is_replaced():
+        if await self._index.note_replacement():
             self.state.embedded_at = None
             self.state.vector_trouble = NO_VECTORS if self._rules.makes_vectors else None
             self._schedule = self._schedule.lose_vectors()
@@ -361,7 +361,7 @@ class QmdMaintenance:
             self.state.is_embedding = False
 
     async def _note_failure(self, exc: SidecarError | OSError) -> None:
-        if await self._index.give_up_cleaning():
+        if await self._index.delete_if_uncleanable():
             self._on_new_index()
         hint = exc.hint if isinstance(exc, SidecarError) else ""
         has_program = self._installation.program is not None

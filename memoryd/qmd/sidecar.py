@@ -14,7 +14,7 @@ from memoryd.config.qmd import QmdSection
 from memoryd.errors import SidecarError
 from memoryd.qmd.collections import Collection
 from memoryd.qmd.index_writer import maintenance_rules
-from memoryd.qmd.maintenance import MaintenanceState, QmdMaintenance, Supplies
+from memoryd.qmd.maintenance import MaintenanceState, QmdInputs, QmdMaintenance
 from memoryd.qmd.program import Program, QmdHome, QmdInstallation
 from memoryd.qmd.query import (
     Complaint,
@@ -56,7 +56,7 @@ class QmdSidecar:
         *,
         home: QmdHome,
         settings: QmdSection,
-        supplies: Supplies,
+        supplies: QmdInputs,
         on_change: Callable[[], None],
         on_ready: Callable[[], None],
     ) -> None:

@@ -58,17 +58,17 @@ class ArmTimes:
         if state in _WORKED:
             self.seconds[arm].add(time.monotonic() - began)
 
-    async def guarded(
+    async def run_arm(
         self, name: str, ask: Callable[[], Awaitable[tuple[Arm, Matches]]], end: float
     ) -> tuple[Arm, Matches | None]:
-        """Do as the function `guarded`, and count the call under that name."""
+        """Do as the function `run_arm`, and count the call under that name."""
         began = time.monotonic()
-        arm, matches = await guarded(ask, end)
+        arm, matches = await run_arm(ask, end)
         self.note(name, began, arm.state)
         return arm, matches
 
 
-async def guarded(ask: Callable[[], Awaitable[tuple[Arm, Matches]]], end: float) -> tuple[Arm, Matches | None]:
+async def run_arm(ask: Callable[[], Awaitable[tuple[Arm, Matches]]], end: float) -> tuple[Arm, Matches | None]:
     """Ask an arm until `end` (monotonic clock); if it fails or is late, return that state and None."""
     try:
         async with asyncio.timeout(max(0.0, end - time.monotonic())):
@@ -85,7 +85,7 @@ async def candidate_files(database: Database, question: Question) -> tuple[Arm, 
     return Arm(ArmState.OK), tuple(await database.documents.matching(question.filters))
 
 
-async def weighed_question(database: Database, query: Query) -> tuple[Arm, Question]:
+async def shorten_question(database: Database, query: Query) -> tuple[Arm, Question]:
     """Return the query's question; for a long one, its terms are chosen by their weight in these notes."""
     return Arm(ArmState.OK), await database.words.weighed(query.question, query.exclusions.chunks)
 
@@ -121,7 +121,7 @@ class RerankArm(Struct, frozen=True, kw_only=True):
     candidates: int
     seconds: float
 
-    async def reranked(
+    async def rerank(
         self, question: Question, ranking: Ranked, rows: Mapping[int, ChunkRow], end: float
     ) -> tuple[Arm, Ranked]:
         """Return the state of the arm and the ranking, reordered if reranking succeeded until `end` (monotonic clock).

@@ -25,9 +25,9 @@ from memoryd.search.arms import (
     RerankArm,
     VectorArm,
     candidate_files,
-    guarded,
     lexical_matches,
-    weighed_question,
+    run_arm,
+    shorten_question,
 )
 from memoryd.search.protocol import LEXICAL, RERANK, VECTOR, Arm, ArmState, Fallback, Query, SearchResult, empty_result
 from memoryd.search.ranking import (
@@ -61,7 +61,7 @@ class Candidates(Struct, frozen=True):
 
     arms: Mapping[str, Arm]
     ranking: Ranked
-    is_full: bool
+    may_have_more: bool
     """Whether an arm may have more candidates."""
     rows: Mapping[int, ChunkRow] = {}
     moment: tuple[int, int] = (0, 0)
@@ -103,7 +103,7 @@ class CandidateSearch(Struct):
             self._embedded = self._near = absence, None
             # no vector to wait for: match and rank in a single read, since a switch to a thread costs as much as a read
             self._moment = index.moment
-            arm, ranked_rows = await index.times.guarded(LEXICAL, self._rank_by_words, self.end)
+            arm, ranked_rows = await index.times.run_arm(LEXICAL, self._rank_by_words, self.end)
             if self._lexical[1] is None:
                 self._lexical = arm, None
             return await self._candidates(ranked_rows or self._partial)
@@ -134,11 +134,11 @@ class CandidateSearch(Struct):
         """Ask the vector arm; the question is embedded only once."""
         question, times, arm = self.query.question, self.index.times, self.index.vector_arm
         if self._embedded is None:
-            self._embedded = await times.guarded(EMBEDDING, lambda: arm.embed(question), self.end)
+            self._embedded = await times.run_arm(EMBEDDING, lambda: arm.embed(question), self.end)
         state, vector = self._embedded
         if vector is None:
             return state, None
-        return await times.guarded(
+        return await times.run_arm(
             VECTOR, lambda: arm.matches(vector, question, self.recipe.vectors, self.admitted), self.end
         )
 
@@ -146,7 +146,7 @@ class CandidateSearch(Struct):
         async def ask() -> tuple[Arm, LexicalMatches]:
             return await self.index.database.read_snapshot(lambda reader: self._matches(reader, depth, admitted))
 
-        return await self.index.times.guarded(LEXICAL, ask, self.end)
+        return await self.index.times.run_arm(LEXICAL, ask, self.end)
 
     def _matches(self, reader: IndexReader, depth: int, admitted: CandidateFilter) -> tuple[Arm, LexicalMatches]:
         question, beside = self.query.question, self.recipe.beside
@@ -283,11 +283,11 @@ class BuiltinSearch:
         """Search once. If a chunk was replaced since, raise _ReplacedError; with `is_last`, answer without it."""
         end = time.monotonic() + query.deadline * (1 - _RESERVE)
         if query.question.long is not None:
-            _, reduced = await guarded(lambda: weighed_question(self.database, query), end)
+            _, reduced = await run_arm(lambda: shorten_question(self.database, query), end)
             query = query if reduced is None else replace(query, parsed=reduced)
         question, files = query.question, None
         if not question.filters.is_empty:
-            arm, files = await guarded(lambda: candidate_files(self.database, question), end)
+            arm, files = await run_arm(lambda: candidate_files(self.database, question), end)
             if files is None:
                 return empty_result(question.terms, arm)
         # phrases are first matched by their words
@@ -311,7 +311,7 @@ class BuiltinSearch:
                 has_room=selected.has_room,
                 has_dominant=selected.dominant is not None,
                 unread=ranking.unread(count, is_filled=len(selected.hits) >= query.limit),
-                is_full=candidates.is_full,
+                is_full=candidates.may_have_more,
                 has_asked_others=search.has_added_others,
                 is_deepest=search.recipe.words >= DEEPEST,
                 is_late=time.monotonic() > end,
@@ -335,7 +335,7 @@ class BuiltinSearch:
             began = time.monotonic()
             first = [*ranking.telling, *ranking.noise][: self._rerank.candidates]
             rows = await self._rows(query, first, candidates, is_last=True)
-            arm, ranking = await self._rerank.reranked(query.question, ranking, rows, end)
+            arm, ranking = await self._rerank.rerank(query.question, ranking, rows, end)
             self.times.note(RERANK, began, arm.state)
             arms = {**arms, RERANK: arm}
             if ranking.readings:

@@ -35,7 +35,7 @@ from memoryd.errors import MemorydError, StoreError
 from memoryd.index.committing import Withdrawn
 from memoryd.index.threads import in_thread
 from memoryd.retry import wait_within
-from memoryd.search.arms import VectorArm, guarded
+from memoryd.search.arms import VectorArm, run_arm
 from memoryd.search.protocol import Arm
 from memoryd.sessions.conversation_source import ConversationSource, ReadStep, cut
 from memoryd.store.index.conversations import ConversationRow, KnownConversation
@@ -409,7 +409,7 @@ class SimilarTurnSearch(Struct, frozen=True, kw_only=True):
         """Return the turns similar to a message; none if there are no vectors, or not within `seconds`."""
         if not self.database.is_open:
             return NOTHING_SIMILAR
-        _, turns = await guarded(lambda: self._search(message, now), time.monotonic() + seconds)
+        _, turns = await run_arm(lambda: self._search(message, now), time.monotonic() + seconds)
         return turns or NOTHING_SIMILAR
 
     async def _search(self, message: str, now: datetime) -> tuple[Arm, SimilarTurns]:

@@ -25,7 +25,7 @@ from memoryd.domain.sessions.documents import (
 )
 from memoryd.domain.sessions.json_values import DamagedDocumentError, ForeignDocumentError, dumps
 from memoryd.domain.sessions.turns import Session
-from memoryd.files.reading import FileSnapshot, NotReadableError, TornReadError, read_settled
+from memoryd.files.reading import FileSnapshot, NotReadableError, TornReadError, read_stable
 from memoryd.files.writing import FileChangedError, remove_drafts, remove_file, replace_file
 
 MAIN = "memory/qa-index.json"
@@ -102,7 +102,7 @@ class MainFile:
         signs = [sign.encode() for sign in _signs(session)]
         for path in self._damaged():
             with contextlib.suppress(*_UNREADABLE, FileChangedError):
-                content = read_settled(self._workspace, str(path.relative_to(self._workspace)), max_bytes=_MAX_BYTES)
+                content = read_stable(self._workspace, str(path.relative_to(self._workspace)), max_bytes=_MAX_BYTES)
                 if any(sign in content.data for sign in signs):
                     remove_file(path, content.stat)
                     removed += 1
@@ -214,7 +214,7 @@ class MainFile:
 
     def _read(self, relative: str) -> FileSnapshot | None:
         try:
-            return read_settled(self._workspace, relative, max_bytes=_MAX_BYTES)
+            return read_stable(self._workspace, relative, max_bytes=_MAX_BYTES)
         except FileNotFoundError:
             return None
 

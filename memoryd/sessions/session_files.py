@@ -21,7 +21,7 @@ from memoryd.domain.sessions.json_values import MAX_COUNT, DamagedDocumentError,
 from memoryd.domain.sessions.names import safe_id
 from memoryd.domain.sessions.turns import Session
 from memoryd.errors import NotFound, StoreError, StoreUnavailable
-from memoryd.files.reading import NotReadableError, TornReadError, file_stat, read_settled
+from memoryd.files.reading import NotReadableError, TornReadError, file_stat, read_stable
 from memoryd.files.writing import (
     FileChangedError,
     locked_folder,
@@ -109,7 +109,7 @@ class SessionFiles:
         if latest is not None and self.stat(session) == latest.stat:
             return latest
         try:
-            content = read_settled(self._workspace, f"{self.folder}/{session}{SUFFIX}", max_bytes=MAX_BYTES)
+            content = read_stable(self._workspace, f"{self.folder}/{session}{SUFFIX}", max_bytes=MAX_BYTES)
         except FileNotFoundError:
             return None
         stored = StoredSession(parse_session(content.data), _identity(content.stat))

@@ -13,7 +13,7 @@ from starlette.types import Receive, Scope, Send
 
 from memoryd.api.access import AccessPolicy
 from memoryd.api.application import TABLE, Application
-from memoryd.api.call import Row, Served, call
+from memoryd.api.call import Row, Transport, call
 from memoryd.api.http.sockets import Peer
 from memoryd.domain.access import AccessRules, Who
 from memoryd.errors import RequestError
@@ -24,7 +24,7 @@ from tests.integration.serving import services
 from tests.sweeps import whole_or
 from tests.waiting import SECONDS, eventually
 
-ON_PORT = [row for row in TABLE if row.served is Served.PORT]
+ON_PORT = [row for row in TABLE if row.served is Transport.PORT]
 QA_WRITTEN: dict[str, dict[str, object]] = {
     "qa/turns": {"q": "Which lantern?", "a": "The one beside the boat.", "sessionId": "lanterns"},
     "qa/context": {"message": "lantern boat"},

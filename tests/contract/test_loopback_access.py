@@ -7,7 +7,7 @@ import httpx
 import pytest
 
 from memoryd.api.application import TABLE
-from memoryd.api.call import Row, Served
+from memoryd.api.call import Row, Transport
 from tests.contract.test_access_routes import CALLS, outcome
 from tests.loopback import OpenPort, open_port
 
@@ -39,7 +39,7 @@ def test_no_call_is_answered_without_the_token(opened: OpenPort, row: Row) -> No
 )
 def test_owner_of_the_token_may_ask_all_but_what_is_final(opened: OpenPort, row: Row) -> None:
     code = outcome(asked(opened, row, None))
-    if row.served is Served.SOCKET:
+    if row.served is Transport.SOCKET:
         assert code == "denied"
     elif row.path == "/v1/sessions/start":
         # the key that it is asked with is another agent's
@@ -58,13 +58,13 @@ def test_events_are_streamed_to_the_owner_of_the_token(opened: OpenPort) -> None
 
 
 def test_what_is_final_is_answered_on_the_socket_alone() -> None:
-    final = {row.path for row in TABLE if row.served is Served.SOCKET}
+    final = {row.path for row in TABLE if row.served is Transport.SOCKET}
     shared = {"/v1/team/promote", "/v1/team/revoke"}
     assert final == {"/v1/forget", "/v1/sessions/forget", "/v1/reload", "/v1/page", *shared}
 
 
 @pytest.mark.parametrize(
-    "row", [row for row in TABLE if row.served is Served.PORT], ids=lambda row: f"{row.method} {row.path}"
+    "row", [row for row in TABLE if row.served is Transport.PORT], ids=lambda row: f"{row.method} {row.path}"
 )
 def test_paths_of_another_program_are_answered_on_the_port_alone(opened: OpenPort, row: Row) -> None:
     transport = httpx.HTTPTransport(uds=str(opened.daemon.socket), verify=False)

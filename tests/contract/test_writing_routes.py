@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from memoryd.api.application import TABLE
-from memoryd.api.call import Served
+from memoryd.api.call import Transport
 from memoryd.wire import API
 from tests.contract.test_memories_apart import started
 from tests.daemon import RunningDaemon
@@ -49,8 +49,8 @@ WRITES: Mapping[Call, list[dict[str, object]]] = {
     ("POST", "/proposals/{proposal}/reject"): [{}],
 }
 """Below the version of the API, with the bodies by which each writes; the rows of the port are read off the table."""
-ON_PORT = [row for row in TABLE if row.served is Served.PORT and row.method != "GET"]
-BOTH = (Served.EVERYWHERE, Served.PORT)
+ON_PORT = [row for row in TABLE if row.served is Transport.PORT and row.method != "GET"]
+BOTH = (Transport.EVERYWHERE, Transport.PORT)
 READS: Mapping[str, dict[str, object]] = {
     "/search": {"query": "lantern"},
     "/sessions/start": {"sessionKey": "agent:c:main"},

@@ -10,7 +10,7 @@ from pathlib import Path
 from memoryd.domain.media import MediaRules
 from memoryd.domain.memories.entries import ChunkSettings
 from memoryd.domain.ranking.filters import Filters
-from memoryd.domain.syncplan import Grace
+from memoryd.domain.syncplan import WaitTimes
 from memoryd.domain.vector import Vector
 from memoryd.embed.current import CurrentEmbedder, ModelPhase
 from memoryd.files.ignore import IgnoreFile, IgnoreTimings
@@ -32,7 +32,7 @@ from tests.store.consistency import Dump, check_consistency, dump
 
 CHUNKS = ChunkSettings(tokens=60, overlap=15)
 QUICK = IndexSettings(
-    chunks=CHUNKS, debounce=0.05, max_hold=0.2, settle=0.01, grace=Grace(file=0.1, root=30), reconcile=0, retry=0.05
+    chunks=CHUNKS, debounce=0.05, max_hold=0.2, settle=0.01, grace=WaitTimes(file=0.1, root=30), reconcile=0, retry=0.05
 )
 
 

@@ -19,7 +19,7 @@ from memoryd.domain.memories.sections import memory_sections
 from memoryd.domain.sessions.turns import MessageEvent, MessageEventType
 from memoryd.domain.skips import SkipReason
 from memoryd.domain.text.lines import encode_padded
-from memoryd.errors import Denied, StoreError, TextAnswerRefused
+from memoryd.errors import Denied, InvalidTextAnswer, StoreError
 from memoryd.files.scanner import ScanRules
 from memoryd.llm.protocol import Answer, Prompt
 from memoryd.memory.capture.capturing import IN_FLIGHT, Capturing, MessageCapture
@@ -62,7 +62,7 @@ class ScriptedText:
         try:
             return cast("Answer", DistilledAnswer.model_validate_json(self.answer))
         except ValueError as exc:
-            raise TextAnswerRefused("no answer of that shape") from exc
+            raise InvalidTextAnswer("no answer of that shape") from exc
 
 
 @dataclass

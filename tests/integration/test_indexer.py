@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.memories.entries import ChunkEntry, ChunkSettings, each_entry
-from memoryd.domain.syncplan import RACY_WINDOW_NS, Grace, IndexedFile
+from memoryd.domain.syncplan import RACY_WINDOW_NS, IndexedFile, WaitTimes
 from memoryd.files.reading import file_stat
 from memoryd.index.state import Planned
 from memoryd.index.triggers import DiskSnapshot
@@ -80,7 +80,7 @@ async def test_vim_saves_by_moving_the_old_note_away(stage: Stage) -> None:
 
 
 async def test_truncated_note_waits_for_its_text(tmp_path: Path, workspace: Path) -> None:
-    patient = replace(QUICK, grace=Grace(file=30, root=30))
+    patient = replace(QUICK, grace=WaitTimes(file=30, root=30))
     async with staged(workspace, tmp_path / "state", settings=patient) as stage:
         await stage.sync()
         note = stage.workspace / "memory/2026-10-06.md"
@@ -423,7 +423,7 @@ async def test_folder_that_a_glob_matched_keeps_its_notes_when_it_vanishes(tmp_p
 async def test_vanished_match_of_a_glob_goes_after_the_grace_of_a_root(tmp_path: Path, workspace: Path) -> None:
     (tmp_path / "shared" / "x").mkdir(parents=True)
     (tmp_path / "shared" / "x" / "a.md").write_text("The quetzal.\n")
-    settings = replace(QUICK, grace=Grace(file=0.05, root=0.5))
+    settings = replace(QUICK, grace=WaitTimes(file=0.05, root=0.5))
     async with staged(workspace, tmp_path / "state", settings=settings, extra=[f"{tmp_path}/shared/*"]) as stage:
         await stage.sync()
         shutil.move(tmp_path / "shared" / "x", tmp_path / "elsewhere")

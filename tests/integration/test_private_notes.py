@@ -12,13 +12,13 @@ import pytest
 from msgspec.structs import replace
 
 from memoryd.domain.patterns import Patterns
-from memoryd.domain.syncplan import Grace
+from memoryd.domain.syncplan import WaitTimes
 from tests.integration.indexing import QUICK, Stage, staged
 from tests.waiting import eventually_async
 
 RULES = "private/\n"
 SECRET = "quetzalcoatlus"
-PATIENT = replace(QUICK, grace=Grace(file=60, root=60))
+PATIENT = replace(QUICK, grace=WaitTimes(file=60, root=60))
 
 
 @pytest.fixture

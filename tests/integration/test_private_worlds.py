@@ -12,14 +12,14 @@ from pathlib import Path
 from hypothesis import given, settings
 from msgspec.structs import replace
 
-from memoryd.domain.syncplan import Grace
+from memoryd.domain.syncplan import WaitTimes
 from tests.fakes import FakeEmbedder
 from tests.integration.indexing import QUICK, Stage, staged
 from tests.private_world import PrivateWorld, Restart, Step, all_bytes, held, programs
 from tests.sweeps import whole_or
 
 EXAMPLES = int(os.environ.get("MEMORYD_PRIVACY_EXAMPLES", whole_or(3, 15)))
-HASTY = replace(QUICK, settle=0.005, grace=Grace(file=0.03, root=30))
+HASTY = replace(QUICK, settle=0.005, grace=WaitTimes(file=0.03, root=30))
 
 
 async def _follow(stage: Stage, world: PrivateWorld, state: Path) -> None:

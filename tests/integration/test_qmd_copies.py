@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from memoryd.files.ignore import IgnoreFile, IgnoreTimings, Ruling
+from memoryd.files.ignore import IgnoreFile, IgnoreState, IgnoreTimings
 from memoryd.qmd.collections import Collection, QmdCopies
 from tests.integration.composed import composed
 from tests.integration.qmd_standin import StandIn
@@ -18,7 +18,7 @@ PRIVATE = "---\nmemory: false\n---\n"
 class Shown:
     """Copies of one collection over a folder of notes."""
 
-    def __init__(self, folder: Path, rule: Callable[[Path], Callable[[], Ruling]] | None = None) -> None:
+    def __init__(self, folder: Path, rule: Callable[[Path], Callable[[], IgnoreState]] | None = None) -> None:
         self.notes, self.state, self.withdrawn = folder / "notes", folder / "state", 0
         self.notes.mkdir(exist_ok=True)
         look = IgnoreFile(self.notes, timings=IgnoreTimings(settle=0, grace=0)).read
@@ -116,7 +116,7 @@ def test_rules_that_nobody_knows_let_nothing_through_and_keep_what_is_there(tmp_
 
 
 def test_nothing_is_copied_under_rules_that_changed_meanwhile(tmp_path: Path) -> None:
-    def outdated(notes: Path) -> Callable[[], Ruling]:
+    def outdated(notes: Path) -> Callable[[], IgnoreState]:
         look = IgnoreFile(notes, timings=IgnoreTimings(settle=0, grace=0)).read
         return lambda: replace(look(), is_current=lambda: False)
 

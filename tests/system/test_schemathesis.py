@@ -23,7 +23,7 @@ from schemathesis.generation.case import Case
 from schemathesis.schemas import BaseSchema
 
 from memoryd.api.application import TABLE
-from memoryd.api.call import Served
+from memoryd.api.call import Transport
 from memoryd.domain.memories.kinds import Kind
 from memoryd.domain.memories.line import RetainedLine, render
 from memoryd.errors import NotFound
@@ -112,7 +112,7 @@ CALLS = [
     ("GET", "/v1/changes"),
     ("POST", "/v1/undo"),
 ]
-PORT_CALLS = [(row.method, row.path) for row in TABLE if row.served is Served.PORT]
+PORT_CALLS = [(row.method, row.path) for row in TABLE if row.served is Transport.PORT]
 """Asked on the loopback port, where alone they are answered."""
 CALLS += PORT_CALLS
 WITHOUT_PARAMETERS = CALLS[:3]

@@ -12,7 +12,7 @@ from memoryd.memory.recall import candidates
 class Watched(evidence.MessageEvidence):
     """Weighs as usual, and appends a line for each message: its kinds, and of its items the text, kinds and place."""
 
-    def of(self, items: Sequence[evidence.Item]) -> list[evidence.Worth]:
+    def of(self, items: Sequence[evidence.Item]) -> list[evidence.ItemWeight]:
         """Return what the daemon goes by; what would be told beside any message is written down."""
         usual = super().of(items)
         prior, further = self._prior, evidence.FURTHER

@@ -21,7 +21,7 @@ from memoryd.agents.retained.recall import AgentRecall
 from memoryd.agents.retained.replacing import AgentReplacing
 from memoryd.agents.retained.retaining import SHOWS_SECRET, AgentCore, AgentRetaining
 from memoryd.agents.retained.transfer import AgentTransfer
-from memoryd.agents.search import AgentVerifying, is_searchable
+from memoryd.agents.search import AgentVerifying, make_searchable
 from memoryd.agents.turns.capture import AgentCapture
 from memoryd.agents.workspace.index import WorkspaceIndex
 from memoryd.config.agents import Agent
@@ -142,7 +142,7 @@ class AgentChanges(Struct, frozen=True, kw_only=True):
         written = [RelativePath(row.path) for row, by in undone if by and row.path != NO_FILE]
         if written:
             # the next query finds the restored lines
-            await is_searchable(self.index, written)
+            await make_searchable(self.index, written)
         rows = [row for row, _ in undone]
         notes = await self.journal.revoke(lines_undone(rows), {row.path for row in rows}, is_dry_run=is_dry_run)
         replies = [UndoneReply(change=_change_reply(row), undoneBy=by or None) for row, by in undone]
@@ -170,7 +170,7 @@ class AgentChanges(Struct, frozen=True, kw_only=True):
             path=made.path,
             changed=made.is_written,
             change=made.id or None,
-            searchable=not made.is_written or await is_searchable(self.index, [made.path]),
+            searchable=not made.is_written or await make_searchable(self.index, [made.path]),
             notes=list(filter(None, notes)),
         )
 
@@ -220,7 +220,7 @@ class AgentChanges(Struct, frozen=True, kw_only=True):
                 except MemorydError as exc:
                     raise with_undo_hint(exc, done) from exc
         changes = [change.id for change in done if change.is_written]
-        searchable = await is_searchable(self.index, [path, original])
+        searchable = await make_searchable(self.index, [path, original])
         return ConflictSettledReply(
             path=path, original=original, keep=keep.value, changes=changes, run=run, searchable=searchable
         )

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from memoryd.agents.retained.recall import AgentRecall, RecallOptions
 from memoryd.agents.retained.retaining import AgentRetaining
-from memoryd.agents.search import check_scope, is_searchable
+from memoryd.agents.search import check_scope, make_searchable
 from memoryd.agents.workspace.index import WorkspaceIndex
 from memoryd.config.agents import Agent
 from memoryd.domain.access import Admitted
@@ -364,7 +364,7 @@ class AgentDocumentEdits(Struct, frozen=True, kw_only=True):
             "deleted": True,
             "changes": list(written.numbers),
             "run": written.run or None,
-            "searchable": await is_searchable(self.documents.index, written.paths),
+            "searchable": await make_searchable(self.documents.index, written.paths),
             "notes": [*await revoke()],
         }
 
@@ -375,7 +375,7 @@ class AgentDocumentEdits(Struct, frozen=True, kw_only=True):
         if change.importance is not None:
             rights.check_importance(change.importance, is_owner=admitted.is_owner)
         written = await self.editing.change(memory, change, agent=self.asker(admitted))
-        searchable = not written.changes or await is_searchable(self.documents.index, written.paths)
+        searchable = not written.changes or await make_searchable(self.documents.index, written.paths)
         return MemoryEditReply(
             memory=await self.documents.get(memory.id, admitted),
             changed=bool(written.changes),

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from memoryd.agents.retained.documents import NOT_OWN, NOT_OWN_HINT, AgentDocumentEdits
 from memoryd.agents.retained.retaining import retain_reply
-from memoryd.agents.search import is_searchable
+from memoryd.agents.search import make_searchable
 from memoryd.config.team import TeamSection
 from memoryd.domain.access import Admitted
 from memoryd.domain.documents import person_of
@@ -144,7 +144,7 @@ class AgentReplacing(AgentDocumentEdits, frozen=True, kw_only=True):
         reply = retain_reply(
             done.retention,
             filter(None, (*notes, *messages, *done.notes, *(change.note for change in done.written.changes))),
-            is_searchable=not is_written or await is_searchable(self.documents.index, done.written.paths),
+            is_searchable=not is_written or await make_searchable(self.documents.index, done.written.paths),
             replaced=plan.old,
             written=done.written,
         )

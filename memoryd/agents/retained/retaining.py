@@ -14,7 +14,7 @@ from datetime import date
 from msgspec import Struct
 from msgspec.structs import replace
 
-from memoryd.agents.search import is_searchable
+from memoryd.agents.search import make_searchable
 from memoryd.agents.workspace.index import WorkspaceIndex
 from memoryd.domain.access import Admitted
 from memoryd.domain.documents import CORE_FILES, PERSONA, Citation, RelativePath
@@ -45,7 +45,7 @@ from memoryd.memory.book import MemoryCache
 from memoryd.memory.forgetting.tombstones import TombstoneStore
 from memoryd.memory.journal import Journal
 from memoryd.memory.recall.eligible import MemoryFacts
-from memoryd.memory.retaining import Retaining, Retention, WrittenLines
+from memoryd.memory.retaining import NoteChanges, Retaining, StatedPlaces
 from memoryd.replies.changes import CoreEditReply, CoreReply
 from memoryd.replies.memories import RetainedReply, RetainReply
 from memoryd.wire import MEMORIES_MAX, MEMORY_CHARS_MAX
@@ -206,12 +206,12 @@ CompleteLine = Callable[[RetainedLine], RetainedLine]
 
 
 def retain_reply(
-    retention: Retention,
+    retention: StatedPlaces,
     notes: Iterable[str],
     *,
     is_searchable: bool,
     replaced: MemoryId | None = None,
-    written: WrittenLines | None = None,
+    written: NoteChanges | None = None,
 ) -> RetainReply:
     """Return the reply about stated memories, with notes for the client.
 
@@ -273,9 +273,9 @@ class AgentRetaining(Struct, frozen=True, kw_only=True):
         notes += await self._doubts(retention)
         if retention.change.note:
             notes.append(retention.change.note)
-        return retain_reply(retention, notes, is_searchable=await is_searchable(self.index, [retention.path]))
+        return retain_reply(retention, notes, is_searchable=await make_searchable(self.index, [retention.path]))
 
-    async def _doubts(self, retention: Retention) -> list[str]:
+    async def _doubts(self, retention: StatedPlaces) -> list[str]:
         """Return which existing memories the new ones may contradict, if that is known soon."""
         with contextlib.suppress(TimeoutError, StoreError):
             async with asyncio.timeout(_KNOWN_SECONDS):
@@ -341,7 +341,7 @@ def _render_doubt(older: Memory) -> str:
     return DOUBTED.format(short_id(older.id), shown)
 
 
-def _ignored_attributes(lines: Sequence[RetainedLine], retention: Retention) -> list[str]:
+def _ignored_attributes(lines: Sequence[RetainedLine], retention: StatedPlaces) -> list[str]:
     """Return which attributes were ignored because the same line exists with others."""
     return [
         f"it is already at {retention.path}#L{placed.start_line}, and {', '.join(keys)} of that line "

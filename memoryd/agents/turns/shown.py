@@ -44,7 +44,7 @@ from memoryd.search.protocol import ArmState
 from memoryd.store.ledger.turns import MessagePlace, ShownRows, ToldPart, ToldTurn
 
 
-def told_turn(place: MessagePlace, recalled: Recalled, bundle: Bundle, sequence: str, at: float) -> ToldTurn:
+def shown_turn(place: MessagePlace, recalled: Recalled, bundle: Bundle, sequence: str, at: float) -> ToldTurn:
     """Return the log entry for a message: its bundle, and the sequence of turns shown with it."""
     verdicts = {
         short_id(item.memory.id) if isinstance(item, RecalledMemory) else str(item.citation): item.placed.verdict

@@ -19,7 +19,7 @@ from memoryd.agents.retained.changes import Retained
 from memoryd.agents.retained.recall import AgentRecall, RecallOptions, bundle_reply, shown_memories
 from memoryd.agents.turns.capture import AgentCapture, texts_of
 from memoryd.agents.turns.log import CaptureState, LoggedMessage, NewMessage, TurnContext, TurnLog, beside, part_reply
-from memoryd.agents.turns.shown import START, PendingRecall, RecallText, ShownTurns, UnaskedRecall, told_turn
+from memoryd.agents.turns.shown import START, PendingRecall, RecallText, ShownTurns, UnaskedRecall, shown_turn
 from memoryd.agents.workspace.qa import LateMessages
 from memoryd.config.agents import Agent
 from memoryd.domain.access import Admitted
@@ -309,7 +309,7 @@ class AgentTurns(Struct, frozen=True, kw_only=True):
         if logged.session is not None and logged.seq is not None and recalled.bundle is not None:
             place = MessagePlace(self.agent.id, logged.session, logged.seq)
             at = self.clock().timestamp()
-            self.shown_log.note(told_turn(place, recalled, recalled.bundle, context.text, at), mark)
+            self.shown_log.note(shown_turn(place, recalled, recalled.bundle, context.text, at), mark)
 
     async def _is_remembered(self, logged: LoggedMessage, key: str) -> bool:
         # the log knows marks of the key and of the session

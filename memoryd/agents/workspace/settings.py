@@ -23,8 +23,15 @@ from memoryd.domain.clock import WRITER_SECONDS, MonitoredPart
 from memoryd.domain.embedding import Choice
 from memoryd.domain.media import MediaRules
 from memoryd.domain.memories.entries import ChunkSettings
-from memoryd.domain.syncplan import Grace
-from memoryd.files.ignore import IgnoreFile, IgnoreTimings, RealPaths, Ruling, combined_ruling, overlapping_workspaces
+from memoryd.domain.syncplan import WaitTimes
+from memoryd.files.ignore import (
+    IgnoreFile,
+    IgnoreState,
+    IgnoreTimings,
+    RealPaths,
+    combined_ruling,
+    overlapping_workspaces,
+)
 from memoryd.files.roots import folders_by_prefix, team_roots, workspace_roots
 from memoryd.files.scanner import ScanRoot, ScanRules
 from memoryd.index.indexer import Indexer, IndexSettings
@@ -94,7 +101,7 @@ def index_settings(settings: MemorySearchSection) -> IndexSettings:
         chunks=ChunkSettings(settings.chunking.tokens, settings.chunking.overlap),
         debounce=sync.watch_debounce_ms / 1000,
         settle=sync.settle_ms / 1000,
-        grace=Grace(file=sync.delete_grace_ms / 1000, root=sync.root_grace_seconds, settle=sync.settle_ms / 1000),
+        grace=WaitTimes(file=sync.delete_grace_ms / 1000, root=sync.root_grace_seconds, settle=sync.settle_ms / 1000),
         reconcile=sync.reconcile_seconds,
     )
 
@@ -161,7 +168,7 @@ class WorkspaceRules:
         """Return the folders to scan. Blocks: the extra paths may be globs."""
         return workspace_roots(self.workspace, self._settings.extra_paths, self._team)
 
-    def ruling(self) -> Ruling:
+    def ruling(self) -> IgnoreState:
         """Return what is private now. Blocks: reads the ignore files."""
         own = self._ignore.read()
         if not self._neighbours:

@@ -11,7 +11,7 @@ from pydantic import Field
 from memoryd.agents.conversations.showing import StoredConversations
 from memoryd.agents.retained.retaining import AgentCore
 from memoryd.api.access import AdmittedByBody, AdmittedByQuery, Memories
-from memoryd.api.call import FORGETTING, Served, call
+from memoryd.api.call import FORGETTING, Transport, call
 from memoryd.api.models import JsonInteger, NamedText, Request, SessionRequest, TargetText
 from memoryd.domain.access import Admitted, Who
 from memoryd.domain.documents import RelativePath
@@ -310,7 +310,7 @@ async def exchange(request: TeamSyncRequest, admitted: AdmittedByBody, memories:
 
 
 CALLS = (
-    call("POST", "/forget", Who.OWNER, forget, deadline=FORGETTING, served=Served.SOCKET),
+    call("POST", "/forget", Who.OWNER, forget, deadline=FORGETTING, served=Transport.SOCKET),
     call("POST", "/lines/replace", Who.OWNER, replace_lines),
     call("GET", "/conflicts", Who.OWNER, conflicts),
     call("POST", "/conflicts/settle", Who.OWNER, settle_conflict),
@@ -321,7 +321,7 @@ CALLS = (
     call("POST", "/core/append", Who.OWNER, append),
     call("POST", "/core/replace", Who.OWNER, replace),
     call("POST", "/core/insert", Who.OWNER, insert),
-    call("POST", "/team/promote", Who.OWNER, promote, deadline=EXCHANGE, served=Served.SOCKET),
-    call("POST", "/team/revoke", Who.OWNER, revoke, deadline=EXCHANGE, served=Served.SOCKET),
+    call("POST", "/team/promote", Who.OWNER, promote, deadline=EXCHANGE, served=Transport.SOCKET),
+    call("POST", "/team/revoke", Who.OWNER, revoke, deadline=EXCHANGE, served=Transport.SOCKET),
     call("POST", "/team/sync", Who.OWNER, exchange, deadline=EXCHANGE),
 )

@@ -12,7 +12,7 @@ from pydantic import Field
 from memoryd.agents.conversations.qa import SequenceOptions, turn_reply
 from memoryd.agents.conversations.showing import StoredConversations
 from memoryd.api.access import AdmittedByBody, AdmittedByQuery, Caller, Memories, RequestCaller, Waited, wait_left
-from memoryd.api.call import FORGETTING, LONGEST_WAIT, AtReload, Served, call
+from memoryd.api.call import FORGETTING, LONGEST_WAIT, AtReload, Transport, call
 from memoryd.api.models import (
     AnswerText,
     Encode,
@@ -382,6 +382,6 @@ CALLS = (
     call("GET", "/sessions", Who.SESSION, listing),
     call("GET", "/sessions/lines", Who.SESSION, lines),
     call("POST", "/sessions/sync", Who.AGENT, sync, deadline=LONGEST_WAIT, at_reload=AtReload.AGAIN),
-    call("POST", "/sessions/forget", Who.OWNER, forget, deadline=FORGETTING, served=Served.SOCKET),
+    call("POST", "/sessions/forget", Who.OWNER, forget, deadline=FORGETTING, served=Transport.SOCKET),
     call("POST", "/sessions/remember", Who.SESSION, remember),
 )

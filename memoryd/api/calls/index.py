@@ -16,7 +16,7 @@ from starlette.types import Receive, Scope, Send
 
 from memoryd.agents.events import PublishedEvent, Subscription
 from memoryd.api.access import AdmittedByQuery, AllServices, Memories, RequestCaller, Waited, wait_left
-from memoryd.api.call import LONGEST_WAIT, AtReload, Served, call
+from memoryd.api.call import LONGEST_WAIT, AtReload, Transport, call
 from memoryd.api.models import Request, WaitMs
 from memoryd.domain.access import Who
 from memoryd.errors import NotNow
@@ -169,6 +169,6 @@ CALLS = (
     call("GET", "/events", Who.SESSION, events, at_reload=AtReload.STREAMS),
     call("POST", "/sync", Who.AGENT, sync, deadline=LONGEST_WAIT, at_reload=AtReload.AGAIN),
     call("POST", "/reindex", Who.OWNER, reindex, status=202),
-    call("POST", "/page", Who.OWNER, page, served=Served.SOCKET, at_reload=AtReload.FREE),
-    call("POST", "/reload", Who.OWNER, reload, deadline=RELOADING, served=Served.SOCKET, at_reload=AtReload.FREE),
+    call("POST", "/page", Who.OWNER, page, served=Transport.SOCKET, at_reload=AtReload.FREE),
+    call("POST", "/reload", Who.OWNER, reload, deadline=RELOADING, served=Transport.SOCKET, at_reload=AtReload.FREE),
 )

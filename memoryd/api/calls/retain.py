@@ -14,7 +14,7 @@ from pydantic import Field
 from memoryd.agents.retained.recall import kinds_of
 from memoryd.agents.retained.transfer import TakeOptions
 from memoryd.api.access import AdmittedByBody, AdmittedByQuery, Memories
-from memoryd.api.call import Row, Served, call
+from memoryd.api.call import Row, Transport, call
 from memoryd.api.calls import memories as memories_calls
 from memoryd.api.calls.memories import (
     KindFilter,
@@ -424,7 +424,7 @@ CALLS = (
     call("POST", "/memories/import", Who.OWNER, take, deadline=IMPORTING),
     # the paths of rsclaw's API, for programs that were written for it
     *(
-        Row(method, f"/api/v1/memory/{path}", Who.OWNER, handler, served=Served.PORT)
+        Row(method, f"/api/v1/memory/{path}", Who.OWNER, handler, served=Transport.PORT)
         for method, path, handler in (
             ("GET", "stats", stats),
             ("GET", "docs", listing),

@@ -177,9 +177,7 @@ class LogFiles:
     def required(self) -> "LogFiles":
         """Return this object; raises NotFound if there is no log file."""
         if not self.exist:
-            raise NotFound(
-                f"there is no log file {self._path} yet", hint="start memoryd; `memoryctl status` says more"
-            )
+            raise NotFound(f"there is no log file {self._path} yet", hint="start memoryd; `memoryctl status` says more")
         return self
 
     def last(self, most: int, wanted: LogFilter) -> Iterable[LogLine]:

@@ -379,7 +379,7 @@ _BETWEEN = caseless(rf"(?<![\s,，])\s+(?={_KEY})")
 RULE = "attributes belong after the kind, as in W({})"
 
 
-class Stray(Struct, frozen=True):
+class TrailingAttributes(Struct, frozen=True):
     """Attributes written after a text, which ends at `start`; `fault` is the error if they cannot be parsed."""
 
     start: int
@@ -399,7 +399,7 @@ class Stray(Struct, frozen=True):
         return any(named.values()) and self.attributes == Attributes(**named)
 
 
-def stray_of(text: str) -> Stray | None:
+def stray_of(text: str) -> TrailingAttributes | None:
     """Return the attributes after a text, None if there are none."""
     tail = max(0, len(text) - _TAIL_CHARS)
     match = next(filter(None, (pattern.search(text, tail) for pattern in (_BRACKETS, _BARE, _TYPED))), None)
@@ -407,9 +407,9 @@ def stray_of(text: str) -> Stray | None:
         return None
     written = match["written"].strip()
     try:
-        return Stray(match.start(), written, parse_attributes(_separate(written)))
+        return TrailingAttributes(match.start(), written, parse_attributes(_separate(written)))
     except ValueError as exc:
-        return Stray(match.start(), written, fault=str(exc)) if _NAMES.search(written) else None
+        return TrailingAttributes(match.start(), written, fault=str(exc)) if _NAMES.search(written) else None
 
 
 def with_stray_parsed(line: RetainedLine) -> tuple[RetainedLine, str]:

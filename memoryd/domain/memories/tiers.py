@@ -306,7 +306,7 @@ def with_access(usage: Usage, aged: Aged, settings: TierSettings) -> Usage:
     is_later = last is None or last <= aged.now or last - aged.now > DAY_SECONDS
     accessed = Usage(usage.access_count + 1, aged.now if is_later else last, elsewhere=usage.elsewhere)
     tier, _reason = transition(before, facts_of(accessed, aged), settings)
-    return replace(accessed, tier=tier, judged=judged_now(aged))
+    return replace(accessed, tier=tier, judged=current_basis(aged))
 
 
 def without_unearned(usage: Usage, line: RetainedLine, settings: TierSettings) -> Usage:
@@ -326,7 +326,7 @@ def without_unearned(usage: Usage, line: RetainedLine, settings: TierSettings) -
 def with_current_tier(usage: Usage, aged: Aged, settings: TierSettings) -> Usage:
     """Return the usage with the current tier; the same object if nothing that is stored changed."""
     tier = tier_now(usage, aged, settings)[0]
-    judged, previous = judged_now(aged), usage.judged
+    judged, previous = current_basis(aged), usage.judged
     if previous is None:
         # a tier by time alone can be recomputed at any time, and a wrong clock must not fix it
         return replace(usage, tier=tier, judged=judged) if tier is Tier.CORE else usage
@@ -354,6 +354,6 @@ def _is_ahead(judged: TierBasis, aged: Aged) -> bool:
     return judged.at > aged.now + SLACK_SECONDS
 
 
-def judged_now(aged: Aged) -> TierBasis:
+def current_basis(aged: Aged) -> TierBasis:
     """Return the current basis for judging a memory."""
     return TierBasis(aged.now, aged.line.importance, aged.line.attributes.is_pinned)

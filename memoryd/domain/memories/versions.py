@@ -30,7 +30,7 @@ from memoryd.domain.memories.sections import is_daily_log
 from memoryd.domain.ranking.filters import date_in_name
 
 
-class Stated(Protocol):
+class LineWithPlace(Protocol):
     """A line that states a memory, with its place and day."""
 
     @property
@@ -43,7 +43,7 @@ class Stated(Protocol):
     def is_over(self) -> bool: ...
 
 
-class Dated(Protocol):
+class VersionInput(Protocol):
     """The properties of a memory that versions depend on.
 
     `recorded` is the day of the newest line. `sources` has valid lines first, newest first.
@@ -56,7 +56,7 @@ class Dated(Protocol):
     @property
     def recorded(self) -> date: ...
     @property
-    def sources(self) -> Sequence[Stated]: ...
+    def sources(self) -> Sequence[LineWithPlace]: ...
 
 
 Older = Mapping[MemoryId, tuple[MemoryId, ...]]
@@ -116,7 +116,7 @@ _Relation = Disagreement | _Edge
 Value = TypeVar("Value")
 
 
-def superseded(memories: Iterable[Dated]) -> Older:
+def superseded(memories: Iterable[VersionInput]) -> Older:
     """Return the memories that each memory supersedes directly: by `supersedes=`, or as a newer version of a fact.
 
     Versions are of network world or opinion, or notes, of one scope and about the same entities, without an `at`. Each
@@ -132,7 +132,7 @@ class KnownVersions(Struct, frozen=True, eq=False, dict=True):
     These are usually of a later book, or those known on some day. Relations of missing memories are dropped.
     """
 
-    _memories: Mapping[MemoryId, Dated] = {}
+    _memories: Mapping[MemoryId, VersionInput] = {}
     _parts: Mapping[MemoryId, tuple[_Part | None, _Part | None]] = {}
     """By words, and by slot."""
     _skeletons: Mapping[MemoryId, FactSkeleton | None] = {}
@@ -165,7 +165,7 @@ class KnownVersions(Struct, frozen=True, eq=False, dict=True):
         grouped_relations = (relation for relations in self._relations.values() for relation in relations)
         return [*_explicit(self._memories, self._naming), *grouped_relations]
 
-    def doubts(self, memory: Dated) -> tuple[_Relation, ...]:
+    def doubts(self, memory: VersionInput) -> tuple[_Relation, ...]:
         """Return what a memory, present or not, would supersede or contradict, without examining all memories."""
         groups = _groups_of(memory, _parts(memory))
         skeletons: dict[MemoryId, FactSkeleton | None] = {}
@@ -178,7 +178,7 @@ class KnownVersions(Struct, frozen=True, eq=False, dict=True):
             if memory.id in ((relation.newer, relation.older) if isinstance(relation, Disagreement) else relation)
         )
 
-    def of(self, memories: Mapping[MemoryId, Dated]) -> "KnownVersions":
+    def of(self, memories: Mapping[MemoryId, VersionInput]) -> "KnownVersions":
         """Return the relations of other memories; unchanged memories are not analysed again."""
         before = self._memories
         changed = {key for key, memory in memories.items() if before.get(key) is not memory}
@@ -206,7 +206,7 @@ class KnownVersions(Struct, frozen=True, eq=False, dict=True):
         )
 
 
-def newness(memory: Dated) -> tuple[bool, date, int, MemoryId]:
+def newness(memory: VersionInput) -> tuple[bool, date, int, MemoryId]:
     """Return the sort key for the order in which memories were stated: of a day, by their lines in its log.
 
     Memories only in outdated notes or in copies of conflicts come before all valid ones.
@@ -214,15 +214,15 @@ def newness(memory: Dated) -> tuple[bool, date, int, MemoryId]:
     return not (_is_over(memory) or _is_of_copies(memory)), memory.recorded, memory.sources[0].start_line, memory.id
 
 
-def _is_over(memory: Dated) -> bool:
+def _is_over(memory: VersionInput) -> bool:
     return memory.sources[0].is_over
 
 
-def _is_of_copies(memory: Dated) -> bool:
+def _is_of_copies(memory: VersionInput) -> bool:
     return is_conflict_copy(memory.sources[0].path)
 
 
-def _parts(memory: Dated) -> tuple[_Part | None, _Part | None]:
+def _parts(memory: VersionInput) -> tuple[_Part | None, _Part | None]:
     """Return what versions of a memory share besides their network, by words and by slot; None if it has none."""
     line = memory.line
     if line.attributes.at or len(line.text) > MAX_CHARS:
@@ -238,7 +238,7 @@ def _parts(memory: Dated) -> tuple[_Part | None, _Part | None]:
     return by_words, (scope, beside, slot.key)
 
 
-def _groups_of(memory: Dated, parts: tuple[_Part | None, _Part | None]) -> list[_Group]:
+def _groups_of(memory: VersionInput, parts: tuple[_Part | None, _Part | None]) -> list[_Group]:
     # a note may state a fact of the world as well
     network = Network.WORLD if memory.line.kind is Kind.NOTE else memory.line.network
     if network not in _HAVE_VERSIONS:
@@ -250,7 +250,7 @@ def _names_others(attributes: Attributes) -> bool:
     return bool(attributes.supersedes or attributes.superseded or attributes.contradicts)
 
 
-def _explicit(memories: Mapping[MemoryId, Dated], naming: Collection[MemoryId]) -> Iterator[_Relation]:
+def _explicit(memories: Mapping[MemoryId, VersionInput], naming: Collection[MemoryId]) -> Iterator[_Relation]:
     """Yield the relations that lines declare; a line of lower rank may only contradict, not supersede."""
     if not naming:
         return
@@ -258,7 +258,7 @@ def _explicit(memories: Mapping[MemoryId, Dated], naming: Collection[MemoryId]) 
     shorts = {short for own in attributes for short in (*own.supersedes, *own.superseded, *own.contradicts)}
     known = grouped((short, memory) for key, memory in memories.items() if (short := short_id(key)) in shorts)
 
-    def named(memory: Dated, shorts: Iterable[ShortId]) -> Iterator[Dated]:
+    def named(memory: VersionInput, shorts: Iterable[ShortId]) -> Iterator[VersionInput]:
         # an ambiguous id means none, and shared lines only reference statements of the same person
         targets = (others[0] for short in shorts if len(others := known.get(short, [])) == 1)
         is_own = "" in _voices(memory)
@@ -279,7 +279,7 @@ def _explicit(memories: Mapping[MemoryId, Dated], naming: Collection[MemoryId]) 
                 yield from _disagreement(memory, other, Doubt.STATED)
 
 
-def _disagreement(first: Dated, second: Dated, doubt: Doubt) -> Iterator[Disagreement]:
+def _disagreement(first: VersionInput, second: VersionInput, doubt: Doubt) -> Iterator[Disagreement]:
     newer, older = (first, second) if newness(first) > newness(second) else (second, first)
     if _are_both_valid(newer, older) or _is_over(newer) != _is_over(older):
         # a line has settled it
@@ -303,7 +303,7 @@ _RANKS: Mapping[Provenance | None, int] = {
 _COPY = "\0"
 
 
-def _voices(memory: Dated) -> frozenset[str]:
+def _voices(memory: VersionInput) -> frozenset[str]:
     """Return who states a memory: members of a team, and the empty name for the owner or an agent.
 
     Copies of conflicts are a voice of their own if nothing else states it, because they are not settled.
@@ -312,11 +312,11 @@ def _voices(memory: Dated) -> frozenset[str]:
     return settled or frozenset((_COPY,))
 
 
-def _is_same_voice(first: Dated, second: Dated) -> bool:
+def _is_same_voice(first: VersionInput, second: VersionInput) -> bool:
     return len(_voices(first) | _voices(second)) == 1
 
 
-def _may_supersede(newer: Dated, older: Dated) -> bool:
+def _may_supersede(newer: VersionInput, older: VersionInput) -> bool:
     """Return whether the newest source of `newer` ranks at least as high as every source of `older`, pins included.
 
     A member of a team supersedes only own statements; the owner supersedes all. An outdated note supersedes nothing.
@@ -330,7 +330,7 @@ def _may_supersede(newer: Dated, older: Dated) -> bool:
     return _RANKS[newer.sources[0].line.attributes.provenance] >= rank
 
 
-def _is_source_unknown(newer: Dated, older: Dated) -> bool:
+def _is_source_unknown(newer: VersionInput, older: VersionInput) -> bool:
     """Return whether an agent states `newer`, and logs without provenance `older`, which agents may have written."""
     provenance = newer.sources[0].line.attributes.provenance
     return provenance is Provenance.AGENT and all(
@@ -341,13 +341,13 @@ def _is_source_unknown(newer: Dated, older: Dated) -> bool:
     )
 
 
-def _are_both_valid(first: Dated, second: Dated) -> bool:
+def _are_both_valid(first: VersionInput, second: VersionInput) -> bool:
     """Return whether a line says that both are valid, and its source may decide that."""
     pairs = (first, second), (second, first)
     return any(short_id(of.id) in by.line.attributes.beside and _may_supersede(by, of) for by, of in pairs)
 
 
-def _is_order_known(first: Dated, second: Dated) -> bool:
+def _is_order_known(first: VersionInput, second: VersionInput) -> bool:
     """Return whether the order of two memories is known: within a day only for lines of one log."""
     if first.recorded != second.recorded or _is_over(first) != _is_over(second):
         return True
@@ -356,7 +356,7 @@ def _is_order_known(first: Dated, second: Dated) -> bool:
 
 
 def _of_group(
-    group: _Group, about: Sequence[Dated], skeletons: dict[MemoryId, FactSkeleton | None]
+    group: _Group, about: Sequence[VersionInput], skeletons: dict[MemoryId, FactSkeleton | None]
 ) -> Iterator[_Relation]:
     if group[1]:
         stated = [(memory, slot) for memory in about if (slot := fact_key(memory.line.text)) is not None]
@@ -375,10 +375,10 @@ def _is_replaced_value(newer: str, older: str, is_same_day: bool) -> bool:
 
 
 def _chains(
-    memories: Iterable[Dated], skeletons: dict[MemoryId, FactSkeleton | None]
-) -> Iterator[Sequence[tuple[Dated, str]]]:
+    memories: Iterable[VersionInput], skeletons: dict[MemoryId, FactSkeleton | None]
+) -> Iterator[Sequence[tuple[VersionInput, str]]]:
     """Yield memories that differ in one value only; missing skeletons are computed and stored in `skeletons`."""
-    chains: defaultdict[tuple[object, ...], list[tuple[Dated, str]]] = defaultdict(list)
+    chains: defaultdict[tuple[object, ...], list[tuple[VersionInput, str]]] = defaultdict(list)
     for memory in memories:
         if memory.id not in skeletons:
             skeletons[memory.id] = fact_skeleton(memory.line.text)
@@ -396,17 +396,17 @@ _MAX_OF_DAY = 2
 
 
 def _succession(
-    stated: Iterable[tuple[Dated, Value]],
+    stated: Iterable[tuple[VersionInput, Value]],
     differ: Callable[[Value, Value], bool],
     may_replace: Callable[[Value, Value, bool], bool],
 ) -> Iterator[_Relation]:
     """Yield what each memory supersedes of those current at its time, then the pairs that disagree at the end."""
     ordered = sorted(stated, key=lambda item: newness(item[0]))
     tables = _tables(ordered)
-    current: list[tuple[Dated, Value]] = []
+    current: list[tuple[VersionInput, Value]] = []
     doubted: list[Disagreement] = []
     for newer, value in ordered:
-        remaining: list[tuple[Dated, Value]] = []
+        remaining: list[tuple[VersionInput, Value]] = []
         for older, earlier in reversed(current):
             is_same_day = older.recorded == newer.recorded
             are_both_valid = (is_same_day and newer.recorded in tables) or _are_both_valid(newer, older)
@@ -427,7 +427,7 @@ def _succession(
     yield from (pair for pair in doubted if pair.newer in current_ids and pair.older in current_ids)
 
 
-def _tables(stated: Sequence[tuple[Dated, Value]]) -> frozenset[date]:
+def _tables(stated: Sequence[tuple[VersionInput, Value]]) -> frozenset[date]:
     """Return the days on which a slot has so many values that all of them are valid."""
     values: defaultdict[date, set[object]] = defaultdict(set)
     for memory, value in stated:
@@ -435,7 +435,7 @@ def _tables(stated: Sequence[tuple[Dated, Value]]) -> frozenset[date]:
     return frozenset(day for day, distinct in values.items() if len(distinct) > _MAX_OF_DAY)
 
 
-def _without_circles(edges: Iterable[_Edge], memories: Mapping[MemoryId, Dated]) -> Iterator[_Edge]:
+def _without_circles(edges: Iterable[_Edge], memories: Mapping[MemoryId, VersionInput]) -> Iterator[_Edge]:
     """Yield the edges without circles: of a circle, edges from an earlier line to a later one are dropped."""
     followers = grouped(edges := list(edges))
     waiting = Counter(older for _, older in edges)

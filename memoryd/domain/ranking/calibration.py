@@ -116,7 +116,7 @@ class Idf(Struct, frozen=True, dict=True):
     known: frozenset[str] = frozenset()
     """Terms that at least one chunk contains."""
 
-    def covered(self, terms: Collection[str]) -> float:
+    def weight_of(self, terms: Collection[str]) -> float:
         """Return the total weight of these terms."""
         key = frozenset(terms)
         if (weight := self._covered.get(key)) is None:
@@ -136,16 +136,16 @@ class Idf(Struct, frozen=True, dict=True):
 
     def share(self, terms: Collection[str]) -> float:
         """Return the share of the question's weight that these terms have, 0 to 1."""
-        return self.covered(terms) / self._total if self._total > 0 else float(bool(terms))
+        return self.weight_of(terms) / self._total if self._total > 0 else float(bool(terms))
 
     def has_share(self, terms: Collection[str], least: float = FAINT_SHARE) -> bool:
         """Return whether these terms have at least the share `least`; by default, more than unrelated texts reach."""
-        return self.covered(terms) > 0 and self.share(terms) >= least
+        return self.weight_of(terms) > 0 and self.share(terms) >= least
 
     def answers(self, terms: Collection[str]) -> bool:
         """Return whether a chunk with these terms answers the question by its words."""
         share = self.share(terms)
-        surplus = self.covered(terms) - math.log(max(1, self.chunks))
+        surplus = self.weight_of(terms) - math.log(max(1, self.chunks))
         return bool(terms) and (share >= FULL_SHARE or (share >= FAIR_SHARE and surplus >= FAIR_SURPLUS))
 
 

@@ -110,7 +110,7 @@ def serve(descriptor: int, load: Callable[[Load, Callable[[], bool]], LoadedMode
     `load` gets this message, and a function that returns whether the current request was cancelled; it raises
     LoadError.
     """
-    settle_down()
+    prepare_process()
     connection = socket.socket(fileno=descriptor)
     order = receive(connection)
     if not isinstance(order, Load):
@@ -129,7 +129,7 @@ def serve(descriptor: int, load: Callable[[Load, Callable[[], bool]], LoadedMode
         send(connection, NoResult(request.id, "cancelled") if is_cancelled else model.answer(request))
 
 
-def settle_down() -> None:
+def prepare_process() -> None:
     """Send native output to stderr, lower the priority, and disable core dumps, which would contain memory text."""
     os.dup2(2, 1)
     os.nice(NICENESS)

@@ -78,7 +78,7 @@ class FileBatches:
             "POST", self._url("/files"), content={"data": {"purpose": "batch"}, "files": {"file": file}}
         )
 
-    def uploaded(self, answer: object) -> str:
+    def uploaded_id(self, answer: object) -> str:
         """Return the id of the uploaded file."""
         return _text(answer, "id")
 
@@ -173,7 +173,7 @@ class GeminiBatches(FileBatches):
         content = {"content": body + f"--{BOUNDARY}--\r\n".encode(), "headers": headers}
         return BatchRequest("POST", url, content=content)
 
-    def uploaded(self, answer: object) -> str:
+    def uploaded_id(self, answer: object) -> str:
         """Return the name of the uploaded file."""
         return _text(_object(answer).get("file"), "name")
 

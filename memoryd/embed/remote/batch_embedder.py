@@ -191,7 +191,7 @@ class BatchEmbedder:
         job = BatchJob(name, self.identity.fingerprint, tuple(requests), time.time())
         try:
             upload = await asyncio.to_thread(self._api.upload, requests, name)
-            file = await self._ask(upload, lambda body: self._api.uploaded(decode_json(body)))
+            file = await self._ask(upload, lambda body: self._api.uploaded_id(decode_json(body)))
             await self._note(job)
             # a single attempt: a second one could make a second job, and both would be paid for
             state = await self._ask(self._api.create(file, name), self._state, attempts=1)

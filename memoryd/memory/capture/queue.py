@@ -22,7 +22,7 @@ from memoryd.domain.memories.changes.tombstones import KEY_BYTES
 from memoryd.domain.sessions.turns import MessageEvent
 from memoryd.errors import Denied, MemorydError, StoreError
 from memoryd.memory.forgetting.planning import register_text_holder
-from memoryd.memory.retaining import Retention
+from memoryd.memory.retaining import StatedPlaces
 from memoryd.store.ledger.turns import MessagePlace, QueuedMessage, QueuedMessages, ShownSpanRows
 
 log = structlog.get_logger(__name__)
@@ -81,7 +81,7 @@ class CaptureResult(Struct, frozen=True):
     """The result of a message; `retention` is where its memories are, None if nothing was stored."""
 
     verdict: CaptureVerdict
-    retention: Retention | None = None
+    retention: StatedPlaces | None = None
 
 
 class CaptureQueue:

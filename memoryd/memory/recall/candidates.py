@@ -32,7 +32,7 @@ from memoryd.domain.memories.recall_order import (
 )
 from memoryd.domain.memories.unasked.concepts import relatives_of, words_beside
 from memoryd.domain.memories.unasked.descriptions import DESCRIBED, NAMED, PART_OF_NAME, Descriptions
-from memoryd.domain.memories.unasked.evidence import Item, MessageEvidence, Worth, parts_first
+from memoryd.domain.memories.unasked.evidence import Item, ItemWeight, MessageEvidence, parts_first
 from memoryd.domain.memories.unasked.failures import HELPFUL, failure_message, is_relevant_to_failure
 from memoryd.domain.memories.unasked.messages import (
     MessageParts,
@@ -427,6 +427,6 @@ def _weighable(item: RecalledItem) -> Item:
     return Item(f"{item.hit.chunk.heading}\n{item.hit.chunk.text}", terms, cosine, (), days, is_passage=True)
 
 
-def _rank_by(worth: Worth, placed: RankedCandidate) -> RankedCandidate:
+def _rank_by(worth: ItemWeight, placed: RankedCandidate) -> RankedCandidate:
     verdict = Verdict.WEAK if worth.is_included and placed.verdict is Verdict.NONE else placed.verdict
     return replace(placed, base_score=worth.score, lifts={}, verdict=verdict, is_noise=not worth.is_included)

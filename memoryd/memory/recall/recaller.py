@@ -366,7 +366,7 @@ class Recaller(Struct, frozen=True, kw_only=True):
         except StoreError as exc:
             arm = Arm(ArmState.FAILED, str(exc))
         nothing = rank_candidates(Evidence(LexicalMatches(), VectorMatches()), {}, None, min_score=0.0)
-        return Candidates(dict.fromkeys((LEXICAL, VECTOR), arm), nothing, is_full=False)
+        return Candidates(dict.fromkeys((LEXICAL, VECTOR), arm), nothing, may_have_more=False)
 
     async def _other_passages(self, query: RecallQuery, end: float) -> SearchResult | None:
         if self.passages is None:

@@ -9,16 +9,16 @@ from msgspec.structs import replace
 from memoryd.domain.documents import FileStat, RelativePath
 from memoryd.domain.syncplan import (
     RACY_WINDOW_NS,
-    Grace,
     IndexedFile,
     Observation,
     RoundResult,
+    WaitTimes,
     is_mass_removal,
     plan,
     round_result,
 )
 
-GRACE = Grace(file=2, root=60)
+GRACE = WaitTimes(file=2, root=60)
 OLD = 10**18
 NOW = OLD + 60 * 10**9
 A, B = RelativePath("memory/a.md"), RelativePath("memory/b.md")

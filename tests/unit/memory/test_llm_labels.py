@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from memoryd.errors import TextAnswerRefused, TextModelUnavailable
+from memoryd.errors import InvalidTextAnswer, TextModelUnavailable
 from memoryd.llm.protocol import Answer, Prompt
 from memoryd.memory.llm import LabelAnswer, Labeller, label_prompt
 
@@ -44,7 +44,7 @@ def test_without_a_model_there_is_no_label() -> None:
 
 
 def test_answer_that_is_refused_is_no_label_and_a_model_that_is_away_is_told() -> None:
-    assert asyncio.run(Labeller(Answering(TextAnswerRefused("no label"))).label("a", "b")) is None
+    assert asyncio.run(Labeller(Answering(InvalidTextAnswer("no label"))).label("a", "b")) is None
     with pytest.raises(TextModelUnavailable, match="late"):
         asyncio.run(Labeller(Answering(TextModelUnavailable("late"))).label("a", "b"))
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from memoryd.domain.memories.reflect.pages import CitedFact, CitedSentence, sentence_fault
-from memoryd.errors import TextAnswerRefused, TextModelUnavailable
+from memoryd.errors import InvalidTextAnswer, TextModelUnavailable
 from memoryd.llm.protocol import Answer, AnswerShape, Prompt
 from memoryd.memory.llm import FACTS_MAX, Prose, ProseSummary, SummaryAnswer, summary_prompt, summary_shape
 
@@ -105,7 +105,7 @@ def test_shape_takes_given_ids_only(cites: list[str]) -> None:
 def test_without_a_model_or_facts_or_where_it_is_refused_there_is_none() -> None:
     assert asyncio.run(Prose(None).summary(FACTS)) is None
     assert asyncio.run(Prose(Writing([])).summary([])) is None
-    assert asyncio.run(Prose(Writing(TextAnswerRefused("no"))).summary(FACTS)) is None
+    assert asyncio.run(Prose(Writing(InvalidTextAnswer("no"))).summary(FACTS)) is None
 
 
 def test_model_that_is_away_is_told() -> None:

@@ -33,7 +33,7 @@ from memoryd.domain.memories.capture.values import (
     values_in,
 )
 from memoryd.domain.memories.facts.slots import HAN_DOING
-from memoryd.domain.memories.facts.values import HAN, HAN_SIGN, LONG_AGO, PRESENT, WEEKDAY, is_past_event
+from memoryd.domain.memories.facts.values import HAN, HAN_SIGN, PAST_TIME, PRESENT, WEEKDAY, is_past_event
 
 _BARE_NAME = expression(
     r"(?!(?i:the|an?|my|our|i|we|it|his|her|their|this|these|all|every|each|in|on|at|there|when|for"
@@ -358,7 +358,7 @@ def is_single_event(revision: Revision) -> bool:
     forms, plain = set(revision.forms), revision.plain
     if forms & _CHANGES or (CHANGE in forms and NOT_BUT not in forms):
         return False
-    if LONG_AGO.search(plain) and (HAN_SIGN.search(plain) or not _PRESENT_VERB.search(plain)):
+    if PAST_TIME.search(plain) and (HAN_SIGN.search(plain) or not _PRESENT_VERB.search(plain)):
         return True
     return not forms & _MARKS and is_past_event(plain) and not _PRESENT_VERB.search(plain)
 

@@ -251,7 +251,7 @@ _FINITE = caseless(
 )
 """Finite verbs; the first match decides."""
 _NAME_BEFORE = expression(rf"\b[A-Z][a-z]+\s(?:{_BASE_ALIKE})\b")
-LONG_AGO = caseless(
+PAST_TIME = caseless(
     r"(?<!since )\b(?:yesterday|last\s(?:night|week|month|year|spring|summer|autumn|winter"
     r"|(?:mon|tues|wednes|thurs|fri|satur|sun)day)|ago|used\sto|born)\b|昨[天晚日]|前天|上(?:周|个?星期|个?月)|去年|前年"
 )
@@ -266,7 +266,7 @@ _HAN_HOLDS = expression("[到成为至回给是不没别叫归]")
 
 def is_past_event(text: str) -> bool:
     """Return whether a statement is about a past event, which stays true whatever later statements say."""
-    if LONG_AGO.search(text):
+    if PAST_TIME.search(text):
         return True
     if not text.isascii() and (_HAN_ASPECT.search(text) or (_HAN_END.search(text) and not _HAN_HOLDS.search(text))):
         return True

@@ -117,7 +117,7 @@ _OWN_DOING = expression(
 _ACRONYM = expression(r"\b[A-Z]{2,5}\b")
 
 
-class Worth(Struct, frozen=True):
+class ItemWeight(Struct, frozen=True):
     """The evidence for an item in log-odds, its best part of the message, the decision, and each kind.
 
     The evidence of the message itself is not included, because it is the same for all items.
@@ -201,7 +201,7 @@ class MessageEvidence:
             {acronym.lower() for acronym in _ACRONYM.findall(self._text)} if not self._text.isupper() else set()
         )
 
-    def of(self, items: Sequence[Item]) -> list[Worth]:
+    def of(self, items: Sequence[Item]) -> list[ItemWeight]:
         """Return the evidence for each of the candidate items, in their order."""
         # a concept that both state with the same word is already counted as that word
         spoken: list[frozenset[Concept]] = [
@@ -218,7 +218,7 @@ class MessageEvidence:
         others = max(60, len(spoken)) - holding
         return max(0.3, min(width_weight(concept), math.log((others + 0.5) / (holding + 0.5))))
 
-    def _worth(self, item: Item, shared: Collection[Concept], rarity: Mapping[Concept, float]) -> Worth:
+    def _worth(self, item: Item, shared: Collection[Concept], rarity: Mapping[Concept, float]) -> ItemWeight:
         small = item.text.lower()
         matches = {term for term in item.terms if self._has_word(term, small, item.text)}
         matches.update(self._compounds_in(small, matches))
@@ -258,7 +258,7 @@ class MessageEvidence:
             words + entity + concept_weight >= LEAST_EVIDENCE or (does_so and has_all) or self._is_near(item.cosine)
         )
         is_enough = has_evidence and self._prior + score >= 0
-        return Worth(score, part, is_enough, kinds)
+        return ItemWeight(score, part, is_enough, kinds)
 
     def _is_near(self, cosine: float | None) -> bool:
         """Return whether the cosine alone is sufficient evidence; it is only if the noise of the model is known."""

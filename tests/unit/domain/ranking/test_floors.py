@@ -31,7 +31,7 @@ def test_shares_are_shares(chunks: int, counts: dict[str, int]) -> None:
 def test_order_of_terms_changes_no_digit(chunks: int, counts: dict[str, int], random: Random) -> None:
     weights, terms = idf(chunks, counts), list(counts)
     random.shuffle(terms)
-    assert weights.covered(terms) == weights.covered(list(counts))
+    assert weights.weight_of(terms) == weights.weight_of(list(counts))
     assert weights.share(terms) in (0.0, 1.0)
 
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pytest
 
 from memoryd.domain.memories.entities import EntitySlug
-from memoryd.domain.memories.unasked.evidence import Item, MessageEvidence, Worth, parts_first, term_weight
+from memoryd.domain.memories.unasked.evidence import Item, ItemWeight, MessageEvidence, parts_first, term_weight
 from memoryd.domain.memories.unasked.german import GERMAN_MAX
 from memoryd.domain.memories.unasked.messages import read_message
 from memoryd.domain.ranking.calibration import Idf
@@ -25,7 +25,7 @@ def weighed(
     weight: float = 4.0,
     chunks: int = 50,
     noise: Noise = USUAL,
-) -> list[Worth]:
+) -> list[ItemWeight]:
     """Weigh items, each a text with the terms that it holds; each term of the message weighs 4. `about`: about June."""
     terms = query_terms(text)
     evidence = MessageEvidence(
