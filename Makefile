@@ -27,7 +27,7 @@ help:
 	@echo 'make demo       sample notes, the real daemon, three questions and an edit'
 	@echo 'make test       the test suite (ARGS="-k name" passes options to pytest)'
 	@echo 'make test-fast  of these the quick ones, without the whole program (a minute or so)'
-	@echo 'make torture    all sweeps, what hunts for a moment, then kill the daemon 1700 times while it works: an hour (ARGS="--rounds 50")'
+	@echo 'make torture    all sweeps, what hunts for a moment, then kill the daemon 1,900 times while it works: an hour (ARGS="--rounds 50")'
 	@echo 'make load       64 clients of all kinds and an editor for 30 s: wrong answers, times, what is left (ARGS="--strict")'
 	@echo 'make soak       an hour of light use: does memory, descriptors or disk grow (ARGS="--minutes 10")'
 	@echo 'make faults     the fault catalogue, what its tests assert, and what is open'

@@ -37,7 +37,7 @@ MEASUREMENTS = (
     Measurement("snippets", "the lines of a hit that are shown, and those that answer", snippets.rows),
     Measurement("latency", "questions over 5,000 chunks, idle and at work", latency.rows),
     Measurement("embedding", "tokens a second against a bare llama.cpp loop", embedding.rows),
-    Measurement("idle", "memory, and processor time while nobody asks", idle.rows),
+    Measurement("idle", "memory, and processor time while no one asks", idle.rows),
     Measurement("hooks", "what a prompt of an agent program waits for its hook", hooks.rows),
     Measurement("indexing", "the first index of 500 files, and its size", indexing.first_index),
     Measurement("edit", "one line on top of a long note", indexing.edit),

@@ -1,4 +1,4 @@
-"""What a daemon costs while nobody asks: memory before, with and after the model, and processor time."""
+"""What a daemon costs while no one asks: memory before, with and after the model, and processor time."""
 
 import time
 from collections.abc import Iterator

@@ -148,15 +148,15 @@ class Retry:
         """Return the seconds until a try is allowed; 0 means now."""
         return self._breaker.wait(self._clock())
 
-    def tried(self) -> None:
+    def note_try(self) -> None:
         """Note that an allowed try starts; on an open circuit it is the probe, and other tries must wait."""
         self._breaker = self._breaker.note_try(self._clock())
 
-    def succeeded(self) -> None:
+    def note_success(self) -> None:
         """Note a success."""
         self._breaker = self._breaker.note_success()
 
-    def failed(self) -> float:
+    def note_failure(self) -> float:
         """Note a failure, and return the seconds until the next try."""
         now = self._clock()
         self._breaker = self._breaker.note_failure(now, self._chance())

@@ -196,7 +196,7 @@ class AgentMemory(Struct, frozen=True):
     conversations: StoredConversations
     retained: Retained
     turns: AgentTurns
-    told: ShownMemories
+    shown: ShownMemories
     parts: AgentParts
     """The parts that status reports on."""
     team: "AgentTeam | None" = None
@@ -274,9 +274,9 @@ class AgentMemories:
             )
         return memory.team
 
-    def told(self, admitted: Admitted) -> ShownMemories:
+    def shown(self, admitted: Admitted) -> ShownMemories:
         """Return the record of the memories that the agent was shown for each question."""
-        return self._find_enabled(admitted).told
+        return self._find_enabled(admitted).shown
 
     async def sync_conversations(self, agent: str | None, *, wait: bool, limit: timedelta | None) -> SessionSyncReply:
         """Read the conversations of the named agent, or of all, up to now. Raises UnknownAgent, StoreError, NotNow."""

@@ -182,7 +182,7 @@ def breakers(moment: Scrape) -> Samples:
         for name, worker in agent.workers.items():
             yield (agent.state.id, name), worker.is_failing
         if agent.state.qmd is not None:
-            yield (agent.state.id, "qmd"), agent.state.qmd.is_given_up
+            yield (agent.state.id, "qmd"), agent.state.qmd.is_failing
 
 
 def sidecar_restarts(moment: Scrape) -> Samples:

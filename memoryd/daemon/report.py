@@ -48,7 +48,7 @@ class Supervisor:
                 log.exception("a part failed and is started again", part=name)
                 self.failing[name] = f"{type(exc).__name__}: {exc}"
                 try:
-                    await asyncio.sleep(retry.failed())
+                    await asyncio.sleep(retry.note_failure())
                 finally:
                     # also if the part is cancelled in between, as a reload does
                     self.failing.pop(name, None)

@@ -197,7 +197,7 @@ class UnrelatedTexts:
         return fingerprint not in self._known and fingerprint not in self._refusing
 
     async def run(self) -> None:
-        """Measure the models that `of` requested; runs until cancelled."""
+        """Measure the models that `for_question` requested; runs until cancelled."""
         while True:
             await self.measure(await self._wanted.get())
 

@@ -300,7 +300,7 @@ def no_qmd(_path: str) -> None:
 class FileChecker(Struct, kw_only=True):
     """Compares the indexed documents of one workspace with the files on disk, under the current `rules`.
 
-    `elsewhere` returns the location of a document of qmd, whose path begins with `qmd/`; None if it may not be shown.
+    `locate_qmd` returns the location of a document of qmd, whose path begins with `qmd/`; None if it may not be shown.
     """
 
     rules: Callable[[], ScanRules]
@@ -321,7 +321,7 @@ class FileChecker(Struct, kw_only=True):
         """
         rules = moment.rules
         if path.startswith(QMD_PREFIX):
-            # `elsewhere` has applied the rules already
+            # `locate_qmd` has applied the rules already
             location = self.locate_qmd(path)
             return ABSENT if location is None else self._compare(path, known, location, rules)
         # A scan does not follow links, so a path with a link on it is no document, even if it leads to the same file.

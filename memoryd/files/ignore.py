@@ -180,7 +180,7 @@ class RealPaths:
 
 
 class IgnoreFile:
-    """The ignore file of one workspace; `look` reads its current rules, and may be called in any thread.
+    """The ignore file of one workspace; `read` reads its current rules, and may be called in any thread.
 
     The text of the last good rules is stored in the file `memory`, so that they apply after a restart, too.
     """

@@ -191,7 +191,7 @@ class Indexer:
         """Scan the disk if it changed, and read the small changed notes, within these seconds; with 0 do not scan.
 
         `is_watched`: events name all changes in the watched folders. Returns how many documents are known to differ
-        between the index and the disk at the time of the call. A missing document does not count: `gone` contains it,
+        between the index and the disk at the time of the call. A missing document does not count: it is in `missing`,
         and answers leave it out.
         """
         # the targets of links, and links on the way to them, may be in folders that are not watched

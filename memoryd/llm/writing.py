@@ -125,8 +125,8 @@ class WritingWorker(WorkerSupervisor[str]):
 class LocalWriting(LocalModel[WritingWorker]):
     """Runs the chat model of `memory.llm`; `run` loops until cancelled."""
 
-    absent = "no text model; all else goes on"
-    meanwhile = "all else goes on"
+    failure_event = "no text model; all else goes on"
+    fallback_text = "all else goes on"
 
     def __init__(self, llm: LlmSection, store: ModelStore) -> None:
         super().__init__(source=llm.model or "", store=store)

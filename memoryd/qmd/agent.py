@@ -132,7 +132,7 @@ class AgentQmd:
             server=qmd.server.phase,
             pid=qmd.server.pid,
             restarts=qmd.server.restarts,
-            is_given_up=qmd.server.is_given_up,
+            is_failing=qmd.server.is_failing,
             # a copy: the maintenance loop keeps changing the original
             maintenance=replace(qmd.state),
             fallback=self.search.fallback,

@@ -272,7 +272,7 @@ class QmdServer:
         return self.phase is not ServerPhase.WAITING
 
     @property
-    def is_given_up(self) -> bool:
+    def is_failing(self) -> bool:
         """Whether the server failed so often that it is started only now and then."""
         return self._retry.is_open
 
@@ -326,7 +326,7 @@ class QmdServer:
         try:
             await session.start()
             self._used_at = time.monotonic()
-            self._retry.succeeded()
+            self._retry.note_success()
             await self._become(ServerPhase.READY)
             session.begin_warming()
             self._on_ready()
@@ -354,7 +354,7 @@ class QmdServer:
     async def _back_off(self, failure: str) -> None:
         self.restarts += 1
         self._failure = failure
-        wait = self._retry.failed()
+        wait = self._retry.note_failure()
         log.warning("qmd mcp failed", reason=failure, next_try_seconds=round(wait, 1))
         await self._become(ServerPhase.WAITING)
         await asyncio.sleep(wait)

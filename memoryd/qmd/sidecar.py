@@ -167,14 +167,14 @@ class QmdSidecar:
             raise SidecarError(f"qmd is left alone for a while: {self._failure}")
         if not await self.maintenance.has_index():
             raise SidecarError("the index of qmd is gone and is made anew")
-        self._retry.tried()
+        self._retry.note_try()
         try:
             answer = await self._run_command(question, collections, end)
         except SidecarError as exc:
-            self._retry.failed()
+            self._retry.note_failure()
             self._failure = str(exc)
             raise
-        self._retry.succeeded()
+        self._retry.note_success()
         return answer
 
     async def _run_command(self, question: QmdQuestion, collections: Sequence[str], end: float) -> Output:
@@ -214,5 +214,5 @@ class QmdState(Struct, frozen=True, kw_only=True):
     """Number of exported transcripts; None if none are to be exported."""
     export_trouble: str
     fallback: Fallback | None
-    is_given_up: bool = False
+    is_failing: bool = False
     """Whether its server failed so often that it is started only now and then."""

@@ -139,8 +139,8 @@ class Ranking(Struct, frozen=True):
 class Reranking(LocalModel[RankingWorker]):
     """Runs one reranker; `run` loops until cancelled."""
 
-    absent = "no reranker; answers keep their order"
-    meanwhile = "answers keep their order"
+    failure_event = "no reranker; answers keep their order"
+    fallback_text = "answers keep their order"
 
     def __init__(self, *, settings: RerankerSettings, store: ModelStore) -> None:
         super().__init__(source=settings.source, store=store)

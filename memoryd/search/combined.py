@@ -53,8 +53,8 @@ async def always_current(_seconds: float) -> Arm:
 class ConversationArm(Struct, frozen=True):
     """Searches one agent's conversations; failures and timeouts become the state of the arm.
 
-    `standing` waits at most so many seconds for the index to be up to date, and returns its state then: off, failed, or
-    partial if there is more to read, with the reason.
+    `index_state` waits at most so many seconds for the index to be up to date, and returns its state then: off,
+    failed, or partial if there is more to read, with the reason.
     """
 
     search: SearchBackend | None = None

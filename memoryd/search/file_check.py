@@ -153,7 +153,7 @@ class NotesSearch(Struct, frozen=True, kw_only=True):
     hidden: Callable[[Visibility], Awaitable[frozenset[int]]]
 
     async def search(self, query: Query) -> SearchResult:
-        """Return the hits that their files contain; `owed`: documents that may answer, but were left out."""
+        """Return the hits that their files contain; `stale`: documents that may answer, but were left out."""
         visibility = query.visibility
         if visibility is None:
             return await self._search_checked(query)

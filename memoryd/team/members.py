@@ -1,6 +1,6 @@
 """A PostgreSQL server of teams: connect to it, create a team, and manage its members.
 
-A team on the server consists of its members, their shared files, and functions, which are the only access: nobody may
+A team on the server consists of its members, their shared files, and functions, which are the only access: no one may
 use the tables directly. The functions check the login (`session_user`), so that no setting and no SET ROLE can change
 the identity. For a person outside of the team they read no row: with row security alone, query plans and timing would
 reveal rows. No extension is needed, and every key begins with the team. The channel for notifications of a team is

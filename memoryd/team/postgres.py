@@ -1,7 +1,7 @@
 """A PostgreSQL server as carrier: for teams where checkouts are impossible, or rights must be enforced per row.
 
 The server stores the files of all members. Its functions, the only access (`team/members.py`), check the login, which
-has the name of its person, so nobody can write in another name. Each member's machine stores the files that it may
+has the name of its person, so no one can write in another name. Each member's machine stores the files that it may
 read, and indexes them like its own notes: all are ranked by the same rules, with or without the server.
 
 Own files are first stored here durably, and sent when the server answers. The versions on the server at the last

@@ -21,7 +21,7 @@ REASONS = """
 ## Reasons for leaving out
 
 Why something was not found, recalled, captured or indexed, in the words of replies: misses and what recall left out,
-with `explain`, the receipt of a bundle, a verdict of capture, `skipped` of status. What stands in `{}` differs.
+with `explain`, the receipt of a bundle, a verdict of capture, `skipped` of status. The part in `{}` differs.
 Replies carry the reason; the code is its name in the program.
 
 """

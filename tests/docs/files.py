@@ -18,10 +18,10 @@ TAIL = """
 than the system allows (107 bytes on Linux, 103 on macOS) is replaced by the first short one that fits. `<hash>` is of
 the workspace's real path.
 
-A damaged index is set aside as `index.sqlite.corrupt-…` and deleted once a new one stands. An index on a disk that is
-full or read-only goes on answering with what it holds; `status` says why it is not brought up to date, and it catches
-up by itself. A damaged ledger is set aside as `ledger.sqlite.damaged-…` and never deleted, and one that is about to be
-migrated is kept as `ledger.sqlite.before-…` first: [what may be lost](../explanation/storage.md).
+A damaged index is set aside as `index.sqlite.corrupt-…` and deleted once a new one is complete. An index on a disk
+that is full or read-only continues to answer from its content; `status` says why it is not updated, and it
+catches up by itself. A damaged ledger is set aside as `ledger.sqlite.damaged-…` and never deleted, and one that is
+about to be migrated is kept as `ledger.sqlite.before-…` first: [what may be lost](../explanation/storage.md).
 
 Reading, indexing and searching write nothing into a workspace. Three kinds of files in it are written:
 

@@ -124,11 +124,11 @@ def test_f123_stacks_of_threads_at_work_end_nothing() -> None:
 HUNG_UP_AT_START = """
 import os, signal
 from memoryd.daemon import main
-real = main.finish
+real = main.complete_interrupted
 def finish(folder):
     os.kill(os.getpid(), signal.SIGHUP)
     return real(folder)
-main.finish = finish
+main.complete_interrupted = finish
 main.main()
 """
 

@@ -157,7 +157,7 @@ async def test_what_an_agents_socket_says_pins_nothing_and_is_from_the_agent(roo
     own = replace(ADDRESS, text="Please call me Hal.")
     assert [one.is_pinned for one in (await room.capturing().messages.dry_run(own)).items] == [True]
 
-    await room.capturing().messages.capture(replace(own, is_owner=False))
+    await room.capturing().messages.capture(replace(own, is_owners=False))
 
     ((_, line),) = room.lines()
     assert (line.attributes.is_pinned, line.attributes.importance, line.attributes.provenance) == (False, None, "agent")

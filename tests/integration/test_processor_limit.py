@@ -63,10 +63,10 @@ def test_last_words_that_nobody_takes_keep_no_process_alive() -> None:
 
 STALLS_BESIDE_A_FULL_PIPE = """
 import asyncio
-from memoryd.daemon.heartbeats import Heartbeats, LivingPart
+from memoryd.daemon.heartbeats import Heartbeats, MonitoredPart
 from memoryd.domain.clock import Pulse
 stuck = Pulse()
-beats = Heartbeats(lambda: [LivingPart("index", stuck, 0.2)], ends_process=False, tick_seconds=0.05)
+beats = Heartbeats(lambda: [MonitoredPart("index", stuck, 0.2)], ends_process=False, tick_seconds=0.05)
 async def work():
     beating = asyncio.create_task(beats.run())
     while not beats.stalled:

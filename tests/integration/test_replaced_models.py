@@ -24,7 +24,7 @@ async def test_file_replaced_while_it_was_tried_is_tried_again(
         path.write_bytes(before)
 
     class Tried(local_model.LocalModel[Any]):
-        absent, meanwhile = "no model", "nothing goes on"
+        failure_event, fallback_text = "no model", "nothing goes on"
 
         def make(self, found: Path) -> Any:
             tried.append(found.read_bytes())
@@ -49,7 +49,7 @@ async def test_nobody_looks_after_a_worker_whose_loop_failed(tmp_path: Path, mon
     (tmp_path / "model.gguf").write_bytes(b"whole")
 
     class Broken:
-        is_given_up = False
+        is_failing = False
 
         async def run(self) -> None:
             # after whoever looks after it has begun
@@ -57,7 +57,7 @@ async def test_nobody_looks_after_a_worker_whose_loop_failed(tmp_path: Path, mon
             blow_up()
 
     class Kept(local_model.LocalModel[Any]):
-        absent, meanwhile = "no model", "nothing goes on"
+        failure_event, fallback_text = "no model", "nothing goes on"
 
         def make(self, found: Path) -> Any:
             return Broken()

@@ -127,7 +127,7 @@ async def test_failing_vectors_cost_only_their_arm(stage: Stage) -> None:
 class MeasuredLate(UnrelatedTexts):
     """Is not measured by the lane."""
 
-    async def learn(self, _embedder: Embedder) -> None:
+    async def measure(self, _embedder: Embedder) -> None:
         """Do nothing yet."""
 
 

@@ -171,7 +171,7 @@ PEAK = """
 import json, resource, sys
 from pathlib import Path
 from memoryd.domain.sessions.transcripts.reading import START
-from memoryd.sessions.transcripts.reading import read_on
+from memoryd.sessions.transcripts.reading import read_next
 
 def peak():
     # what the kernel tells of usage begins with the peak of the parent, what it tells of the address space does not
@@ -183,12 +183,12 @@ def peak():
 tail, spoken, steps, last = START, 0, 0, ""
 before = peak()
 while True:
-    step = read_on(Path(sys.argv[1]), tail)
+    step = read_next(Path(sys.argv[1]), tail)
     tail, spoken, steps = step.tail, spoken + len(step.lines), steps + 1
     last = step.lines[-1].utterance.text if step.lines else last
     if not step.is_more:
         break
-again = read_on(Path(sys.argv[1]), tail).state
+again = read_next(Path(sys.argv[1]), tail).state
 print(json.dumps([tail.lines, spoken, steps > 40, last, again, peak() - before]))
 """
 

@@ -10,7 +10,7 @@ import apsw
 import pytest
 from msgspec.structs import replace
 
-from memoryd.agents.turns.shown import ToldTurns
+from memoryd.agents.turns.shown import ShownTurns
 from memoryd.domain.memories.changes.diffs import Forgotten
 from memoryd.domain.memories.kinds import MemoryId, short_id
 from memoryd.domain.memories.uses import Judgement
@@ -135,20 +135,20 @@ async def test_what_is_forgotten_is_named_no_more(ledger: Ledger) -> None:
 
 
 async def test_who_asks_while_it_is_written_is_told_all(ledger: Ledger) -> None:
-    turns = ToldTurns(ShownRows(ledger, "/ws"))
+    turns = ShownTurns(ShownRows(ledger, "/ws"))
     writing = asyncio.ensure_future(turns.run(0.0))
     for seq in range(1, 30):
         turns.note(turn(seq), turns.mark)
         await asyncio.sleep(0)
-        assert len(await turns.some("main", 100)) == seq
+        assert len(await turns.listing("main", 100)) == seq
     writing.cancel()
 
 
 async def test_turn_that_was_answered_before_something_was_forgotten_is_not_noted(ledger: Ledger) -> None:
-    turns = ToldTurns(ShownRows(ledger, "/ws"))
+    turns = ShownTurns(ShownRows(ledger, "/ws"))
     mark = turns.mark
     turns.note(turn(1), mark)
     turns.drop_texts()
     turns.note(turn(2), mark)
     turns.note(turn(3), turns.mark)
-    assert [one.seq for one in await turns.some("main", 10)] == [3]
+    assert [one.seq for one in await turns.listing("main", 10)] == [3]

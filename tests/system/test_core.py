@@ -47,7 +47,7 @@ def test_an_edit_of_what_was_seen_is_not_made_of_something_else(daemon: RunningD
         memory.core_append("- one", expected=seen[:8])
         with pytest.raises(InvalidRequest, match="has changed"):
             memory.core_append("- two", expected=seen)
-        with pytest.raises(InvalidRequest, match="signs"):
+        with pytest.raises(InvalidRequest, match="characters"):
             memory.core_append("- two", expected="ab")
         with pytest.raises(InvalidRequest, match="2 times"):
             memory.core_replace("- ", "* ")

@@ -70,7 +70,9 @@ def test_who_is_in_no_team_loads_none_of_it() -> None:
 
 
 def test_text_of_no_line_loads_no_masked_arrays() -> None:
-    analysed = "from memoryd.domain.text import lines, structure; structure.analyse(lines.tabulate(lines.padded('')))"
+    analysed = (
+        "from memoryd.domain.text import lines, structure; structure.analyse(lines.tabulate(lines.encode_padded('')))"
+    )
     assert "numpy.ma" not in loaded(analysed)
 
 

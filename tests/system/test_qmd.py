@@ -251,8 +251,8 @@ def test_missing_qmd_is_told_everywhere_and_costs_nothing(tmp_path: Path, worksp
     ("command", "way", "part", "said"),
     [
         ("version", "2.7.1", "qmd", "too old: 2.8.3 or later"),
-        ("version", "exit 1", "qmd", "does not tell its version"),
-        ("version", "crash", "qmd", "does not tell its version"),
+        ("version", "exit 1", "qmd", "does not report its version"),
+        ("version", "crash", "qmd", "does not report its version"),
         ("status", "fail Error: The module was compiled against another Node", "qmd database", "against another Node"),
         ("status", "crash", "qmd database", "qmd status failed: killed by SIGSEGV"),
     ],

@@ -283,7 +283,7 @@ def test_bundle_tells_nothing_twice(daemon: RunningDaemon) -> None:
     reply = daemon.client().recall("what does the gateway run on, alder", format="bundle")
     assert str(reply["bundle"]).count("The gateway runs on alder.") == 1
     assert [line["cut"] for line in reply["receipt"] if line["name"].startswith("MEMORY.md#")] == [
-        "it stands in the stable block"
+        "it is in the stable block"
     ]
 
 

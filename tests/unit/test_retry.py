@@ -14,17 +14,17 @@ def test_wait_is_told_with_the_failure_and_passes_with_the_clock() -> None:
     clock = FakeClock()
     retry = made(clock)
     assert retry.wait() == 0
-    assert retry.failed() == 1.0
+    assert retry.note_failure() == 1.0
     clock.advance(0.75)
     assert retry.wait() == 0.25
     clock.advance(0.25)
     assert retry.wait() == 0
-    assert retry.failed() == 2.0
+    assert retry.note_failure() == 2.0
 
 
 def test_chance_stretches_the_wait() -> None:
     retry = made(FakeClock(), chance=0.5)
-    assert retry.failed() == 1.25
+    assert retry.note_failure() == 1.25
     assert retry.jitter() == 1.25
 
 
@@ -33,18 +33,18 @@ def test_it_opens_after_as_many_failures_as_the_rule_says_and_closes_with_a_succ
     retry = made(clock)
     for _ in range(3):
         assert not retry.is_open
-        clock.advance(retry.failed())
+        clock.advance(retry.note_failure())
     assert retry.is_open
-    retry.tried()
+    retry.note_try()
     assert retry.wait() == 60.0, "one probe, which keeps the others out"
-    retry.succeeded()
+    retry.note_success()
     assert not retry.is_open
     assert retry.wait() == 0
 
 
 def test_what_the_other_side_asks_for_counts_if_it_is_longer_than_the_back_off() -> None:
     retry = made(FakeClock())
-    retry.failed()
+    retry.note_failure()
     retry.pause(0.5)
     assert retry.wait() == 1.0
     retry.pause(30.0)
@@ -54,7 +54,7 @@ def test_what_the_other_side_asks_for_counts_if_it_is_longer_than_the_back_off()
 def test_another_thing_starts_afresh() -> None:
     retry = made(FakeClock())
     for _ in range(5):
-        retry.failed()
+        retry.note_failure()
     retry.reset()
     assert not retry.is_open
     assert retry.wait() == 0

@@ -77,7 +77,7 @@ def _parts(receipt: Sequence[PartReport], verdicts: Mapping[str, Verdict], *, is
         )
 
 
-class ToldTurns:
+class ShownTurns:
     """Log of what was shown for the questions of one workspace; written in the background."""
 
     def __init__(self, rows: ShownRows) -> None:
@@ -96,8 +96,8 @@ class ToldTurns:
         self._waiting.append(turn)
         self._has_news.set()
 
-    async def some(self, agent: str, limit: int, *, session: str = "", before: int = 0) -> list[ToldTurn]:
-        """Return turns as `ToldRows.some`, including those noted just now; raises StoreError."""
+    async def listing(self, agent: str, limit: int, *, session: str = "", before: int = 0) -> list[ToldTurn]:
+        """Return turns as `ShownRows.some`, including those noted just now; raises StoreError."""
         await self._settle()
         return await self.rows.some(agent, limit, session=session, before=before)
 
@@ -128,7 +128,7 @@ class ShownMemories(Struct, frozen=True):
     """The log of one agent. Each call raises StoreError if the ledger or the index cannot be read."""
 
     agent: str
-    told: ToldTurns
+    told: ShownTurns
     book: MemoryCache
     sessions: QaSessions
 
@@ -136,7 +136,7 @@ class ShownMemories(Struct, frozen=True):
         self, admitted: Admitted, limit: int, *, session: str = "", before: int = 0
     ) -> BundleHistoryReply:
         """Return turns, the latest first; optionally only those before a number, or of one session."""
-        turns = await self.told.some(self.agent, limit + 1, session=session, before=before)
+        turns = await self.told.listing(self.agent, limit + 1, session=session, before=before)
         shown, book = turns[:limit], await self.book.current()
         private, questions = await self._questions({SessionId(turn.session) for turn in shown})
         memories = _shown_memories(book, Visibility.of(self.agent, admitted), shown)

@@ -19,7 +19,7 @@ from memoryd.agents.retained.changes import Retained
 from memoryd.agents.retained.recall import AgentRecall, RecallOptions, bundle_reply, shown_memories
 from memoryd.agents.turns.capture import AgentCapture, texts_of
 from memoryd.agents.turns.log import CaptureState, LoggedMessage, NewMessage, TurnContext, TurnLog, beside, part_reply
-from memoryd.agents.turns.shown import START, PendingRecall, RecallText, ToldTurns, UnaskedRecall, told_turn
+from memoryd.agents.turns.shown import START, PendingRecall, RecallText, ShownTurns, UnaskedRecall, told_turn
 from memoryd.agents.workspace.qa import LateMessages
 from memoryd.config.agents import Agent
 from memoryd.domain.access import Admitted
@@ -196,7 +196,7 @@ class AgentTurns(Struct, frozen=True, kw_only=True):
     sessions: SessionMemories
     retained: Retained
     uses: TurnUses
-    shown_log: ToldTurns
+    shown_log: ShownTurns
     clock: Callable[[], datetime]
     late: LateMessages
     unasked: UnaskedRecall

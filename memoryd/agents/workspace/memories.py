@@ -11,7 +11,7 @@ from typing import Any
 from msgspec import Struct
 
 from memoryd.agents.conversations.conversations import AgentConversations
-from memoryd.agents.turns.shown import ToldTurns
+from memoryd.agents.turns.shown import ShownTurns
 from memoryd.agents.workspace.index import DaemonResources, WorkspaceIndex
 from memoryd.agents.workspace.qa import WorkspaceQa
 from memoryd.agents.workspace.settings import owners_time
@@ -67,7 +67,7 @@ class WorkspaceMemories(Struct, frozen=True, kw_only=True):
     """The hashes of earlier statements, which may have been taken back since."""
     usage: UsageCache
     """The number of uses of each memory, and its tier."""
-    shown: ToldTurns
+    shown: ShownTurns
     """The memories that were shown for each question."""
 
 
@@ -96,7 +96,7 @@ def workspace_memories(agents: Sequence[Agent], index: WorkspaceIndex, resources
             ],
         ),
         usage=_usage(agents[0], index, book, UsageRows(ledger, name)),
-        shown=ToldTurns(ShownRows(ledger, name)),
+        shown=ShownTurns(ShownRows(ledger, name)),
     )
 
 

@@ -64,7 +64,7 @@ def agent_memory(agent: Agent, shared: WorkspaceResources, own: AgentResources) 
         conversations=own.stored,
         retained=memories,
         turns=agent_turns(agent, shared, own, memories),
-        told=ShownMemories(agent.id, shared.memories.shown, shared.memories.book, own.stored.qa),
+        shown=ShownMemories(agent.id, shared.memories.shown, shared.memories.book, own.stored.qa),
         parts=_agent_parts(agent, shared, own, memories, team),
         team=team,
     )

@@ -401,12 +401,12 @@ async def told(
     limit: ToldLimit = 20,
 ) -> BundleHistoryReply:
     """List what the agent was shown for each stored question, the latest first."""
-    return await memories.told(admitted).listing(admitted, limit, session=session, before=before)
+    return await memories.shown(admitted).listing(admitted, limit, session=session, before=before)
 
 
 async def judge(request: ToldJudgement, admitted: AdmittedByBody, memories: Memories) -> ToldJudgedReply:
     """Store the owner's judgement of a shown item; nothing else is changed by it."""
-    return await memories.told(admitted).judge(request.number, request.name, request.judgement)
+    return await memories.shown(admitted).judge(request.number, request.name, request.judgement)
 
 
 CALLS = (

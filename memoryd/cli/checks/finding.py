@@ -83,9 +83,9 @@ FindingState = Literal["ok", "off", "open", "look", "wrong"]
 
 
 class Remedy(Struct, frozen=True):
-    """What `--fix` does about a finding: `does` describes it like a command, `act` does it and returns a report.
+    """What `--fix` does about a finding: `description` reads like a command, `act` does it and returns a report.
 
-    `act` raises MemorydError or OSError. If `asks` is true, it causes network traffic and needs the user's consent.
+    `act` raises MemorydError or OSError. What causes network traffic needs the user's consent (`needs_consent`).
     """
 
     description: str

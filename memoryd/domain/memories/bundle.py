@@ -53,7 +53,7 @@ ANY_ETAG = "*"
 class BundlePart(Struct, frozen=True):
     """A piece of a bundle: its name in the receipt, its source and its text.
 
-    `is_whole`: it must not be truncated; a document may be cut after any line.
+    `is_indivisible`: it must not be truncated; a document may be cut after any line.
     `source` is a path, with or without lines.
     """
 

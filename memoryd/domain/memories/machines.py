@@ -164,7 +164,7 @@ def _step_order(timed: TimedStep) -> tuple[object, ...]:
 
 
 class MissingEntries(Struct, frozen=True):
-    """The entries missing from a machine's own journal, or all of them if it must be rewritten (`is_anew`)."""
+    """The entries missing from a machine's own journal, or all of them if it must be rewritten (`replaces_journal`)."""
 
     entries: Sequence[MachineEntry]
     replaces_journal: bool

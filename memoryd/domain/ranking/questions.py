@@ -67,7 +67,7 @@ _ASKS = expression(
 
 
 class LongMessage(Struct, frozen=True):
-    """Distinct terms, in order, of a message with more than `limit`; `asked` are the terms of its questions."""
+    """Distinct terms, in order, of a message with more than `limit`; `question_terms` are those of its questions."""
 
     terms: tuple[str, ...]
     question_terms: frozenset[str]

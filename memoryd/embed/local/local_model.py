@@ -47,7 +47,7 @@ Worker = TypeVar("Worker", bound=WorkerSupervisor[Any])
 class LocalModel(Generic[Worker]):
     """Runs the worker of one local model and records its state; `run` loops until cancelled.
 
-    Subclasses define `make`, `absent` and `meanwhile`.
+    Subclasses define `make`, `failure_event` and `fallback_text`.
     """
 
     failure_event: ClassVar[str]
@@ -118,12 +118,12 @@ class LocalModel(Generic[Worker]):
         log.info("fetching a model", model=source, folder=str(self._store.folder))
         path = await self._store.fetch(source, lambda now: self.note_progress(now, now.trouble or fetching))
         log.info("model is here", model=source)
-        self._retry.succeeded()
+        self._retry.note_success()
         return path
 
     async def _download_failed(self, exc: DownloadError) -> None:
         """Record the failure, then wait for the back-off, or, after a permanent failure, for the file to appear."""
-        wait = self._retry.failed()
+        wait = self._retry.note_failure()
         self._refusal = str(exc)
         retry = "" if exc.is_permanent else f"; next try in {wait:.0f} s"
         await self._note_failure(f"{exc}{retry}", exc.hint)
@@ -354,8 +354,8 @@ class LocalSettings(Struct, frozen=True):
 class LocalEmbedding(LocalModel[LlamaWorker]):
     """Runs one local embedding model and keeps its slot up to date."""
 
-    absent = "no embedding model; keyword search goes on"
-    meanwhile = "keyword search answers"
+    failure_event = "no embedding model; keyword search goes on"
+    fallback_text = "keyword search answers"
 
     def __init__(self, *, settings: LocalSettings, store: ModelStore, slot: CurrentEmbedder) -> None:
         super().__init__(source=settings.spec, store=store)
@@ -366,7 +366,7 @@ class LocalEmbedding(LocalModel[LlamaWorker]):
         """Enter a phase in the slot; in READY the slot gets the worker as its embedder."""
         await self.slot.set(phase, reason, embedder=self.worker if phase is ModelPhase.READY else None)
 
-    def progressed(self, progress: Progress, reason: str) -> None:
+    def note_progress(self, progress: Progress, reason: str) -> None:
         """Record the progress of a download in the slot."""
         self.slot.note_progress(progress, reason)
 

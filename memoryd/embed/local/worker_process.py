@@ -250,7 +250,7 @@ class WorkerSupervisor(Generic[Reply]):
     async def _live(self) -> None:
         self.phase = WorkerPhase.STARTING
         self._tried_file = await asyncio.to_thread(self._settings.stamp)
-        self._retry.tried()
+        self._retry.note_try()
         self._lives += 1
         life = self._life = WorkerLife(self._settings)
         try:
@@ -274,7 +274,7 @@ class WorkerSupervisor(Generic[Reply]):
 
     def _note(self, failure: MemorydError | None) -> None:
         if self._life is not None and self._life.has_answered:
-            self._retry.succeeded()
+            self._retry.note_success()
         self._wanted.clear()
         if failure is None:
             self.phase = WorkerPhase.STOPPED
@@ -283,7 +283,7 @@ class WorkerSupervisor(Generic[Reply]):
             return
         self.phase = WorkerPhase.WAITING
         self._failure = failure
-        wait = self._retry.failed()
+        wait = self._retry.note_failure()
         log.warning("worker failed", job=self._name, error=str(failure), retry_in=wait)
         self._withdraw(failure)
 

@@ -245,7 +245,7 @@ class EndpointBreaker:
     def admit(self) -> None:
         """Note the first vector: from now on a rejection is caused by the request, not by the endpoint."""
         self._is_admitted = True
-        self._retry.succeeded()
+        self._retry.note_success()
 
     def wait(self, purpose: Purpose) -> float:
         """Return the seconds until a call may start.
@@ -256,7 +256,7 @@ class EndpointBreaker:
 
     def note_start(self) -> float:
         """Note that a call starts; return its start time, for `note_failure`."""
-        self._retry.tried()
+        self._retry.note_try()
         return self._retry.now()
 
     def note_answer(self) -> None:
@@ -264,7 +264,7 @@ class EndpointBreaker:
         self._answered_at = self._retry.now()
         self._is_down = False
         if self._is_admitted:
-            self._retry.succeeded()
+            self._retry.note_success()
 
     def note_failure(self, error: CallError, purpose: Purpose, *, started: float, is_late: bool) -> None:
         """Note that a call failed. `is_late`: there was no answer in time, rather than a rejection."""
@@ -280,7 +280,7 @@ class EndpointBreaker:
         elif not (is_late and purpose is Purpose.QUERY and self._has_answered_lately()):
             # concurrent calls fail together: that counts as one failure
             if started >= self._failed_at:
-                self._retry.failed()
+                self._retry.note_failure()
                 self._failed_at = self._retry.now()
             if error.retry_after is not None and error.kind is not FailureKind.BUSY:
                 self._blocked_until = max(self._blocked_until, self._retry.now() + error.retry_after)
@@ -295,7 +295,7 @@ class EndpointBreaker:
         """Note that the endpoint could not be opened; return the seconds until the next try."""
         self.reason = reason
         self._news.set()
-        return self._retry.failed()
+        return self._retry.note_failure()
 
     def _has_answered_lately(self) -> bool:
         return self._retry.now() - self._answered_at < self._retry.rule.window

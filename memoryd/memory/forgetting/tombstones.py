@@ -72,7 +72,7 @@ class TombstoneStore:
     async def begin(self, memories: Iterable[tuple[str, str]], *, is_published: bool = True) -> frozenset[bytes]:
         """Note that these memories (id and text) are being forgotten, and return their hashes.
 
-        Without a text, only the id is hashed. Other machines are told if `is_published`. Raises StoreError, Denied:
+        Without a text, only the id is hashed. Other machines are informed if `is_published`. Raises StoreError, Denied:
         then nothing may be removed yet, because nothing would finish it.
         """
         stones, named = Tombstones(await asyncio.to_thread(self._create_key)), list(memories)

@@ -39,7 +39,7 @@ from memoryd.search.file_check import visible_hits
 from memoryd.search.hits import Hit
 from memoryd.search.protocol import ArmState, SearchResult, why_no_notes
 
-NOTHING_ABOVE = "no item stands above the noise of these notes"
+NOTHING_ABOVE = "no item is above the noise of these notes"
 
 
 class RecallDraft(Struct, frozen=True, kw_only=True):

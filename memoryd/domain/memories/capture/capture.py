@@ -190,7 +190,7 @@ class CapturedItem(Struct, frozen=True):
 
 
 class CaptureVerdict(Struct, frozen=True):
-    """Captured (`kept`) and dropped items of a message."""
+    """Captured (`items`) and dropped items of a message."""
 
     items: tuple[CapturedItem, ...] = ()
     dropped: tuple[DroppedItem, ...] = ()

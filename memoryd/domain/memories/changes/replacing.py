@@ -82,8 +82,8 @@ def is_pinned(memory: Memory) -> bool:
 class MemoryReplacement(Struct, frozen=True):
     """The changes to the lines of a workspace with which one statement replaces another.
 
-    `line` is added to today's log. With `is_in_place` existing lines get its text instead; `said_in` are the notes that
-    contain exactly this line already.
+    `line` is added to today's log. With `is_in_place` existing lines get its text instead; `stated_in` are the notes
+    that contain exactly this line already.
     """
 
     old: MemoryId

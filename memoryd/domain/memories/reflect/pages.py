@@ -292,7 +292,7 @@ LOSSES_ALWAYS_ALLOWED = 2
 
 
 class CitedFiles(Struct, frozen=True):
-    """Cited files that are not in the index: `gone` (deleted), or `private` (present, but not to be read)."""
+    """Cited files that are not in the index: `deleted` (deleted), or `private` (present, but not to be read)."""
 
     deleted: frozenset[str] = frozenset()
     private: frozenset[str] = frozenset()

@@ -129,7 +129,7 @@ def test_what_stands_in_the_stable_block_is_not_told_again() -> None:
     pinned = BundlePart("1a2b3c4d", "Peter is allergic to nuts.", "memory/2025-11-27.md#L5", is_superseded=True)
     made = make_bundle(stable, [passage, same, RECALLED, pinned], budget=1200)
     assert [(line.name, line.cut) for line in made.receipt if not line.is_included] == [
-        (name, "it stands in the stable block") for name in ("MEMORY.md#L1-L3", "00000001", "1a2b3c4d")
+        (name, "it is in the stable block") for name in ("MEMORY.md#L1-L3", "00000001", "1a2b3c4d")
     ]
     assert made.tail.count("<note ") == 1
     assert "4172" in made.tail
