@@ -10,10 +10,10 @@ MemorydError                 internal             500     1  `.hint` says what t
 │   ├── InvalidRequest                                       a value is malformed or out of range
 │   │   └── TooLarge         too_large            413        more than a limit allows
 │   ├── SlowRequest          timeout              408        the request did not arrive in time
-│   ├── NotFound             not_found            404     3  no such document
+│   ├── NotFound             not_found            404     3  no such document, memory, session or proposal
 │   ├── UnknownAgent         unknown_agent        404        no such agent
 │   ├── Disabled             disabled             409        the requested feature is off for this agent
-│   ├── Denied               denied               403        the access rules do not let this session ask
+│   ├── Denied               denied               403        access rules, rights or a read-only workspace forbid it
 │   ├── Unauthorized         unauthorized         401        the loopback port does not accept the token
 │   └── TooManyTries         too_many_tries       429        too many wrong tokens in a short time
 ├── NotNow                   unavailable          503        may succeed later
@@ -26,10 +26,10 @@ MemorydError                 internal             500     1  `.hint` says what t
 │   └── StoreUnavailable                                     full, read-only or locked; may succeed later
 ├── ModelError                                               a model file is missing, broken or unfit
 ├── DownloadError                                            not fetched; `.is_permanent`: a retry is pointless
-├── SidecarError             unavailable          503        a child program cannot be run, or ended at once
+├── SidecarError             unavailable          503        a child program cannot be run, or failed
 ├── RerankerUnavailable      unavailable          503        loading, backing off, no score; hits keep their order
 ├── TextModelUnavailable     unavailable          503        not now; work goes on without the model
-│   └── TextAnswerRefused                                    the model gave no valid answer to this question
+│   └── InvalidTextAnswer                                    the model gave no valid answer to this question
 └── EmbeddingError           unavailable          503        no vectors
     ├── EmbedderUnavailable                                  not now: loading, backing off, no answer in time
     │   └── BudgetSpent                                      not today: `.fits` of the batch may still be sent
@@ -130,7 +130,7 @@ class SlowRequest(RequestError):
 
 
 class NotFound(RequestError):
-    """No such document."""
+    """No such document, memory, session or proposal."""
 
     code = ErrorCode.NOT_FOUND
     http_status = 404
@@ -145,14 +145,14 @@ class UnknownAgent(RequestError):
 
 
 class Disabled(RequestError):
-    """The agent has `memorySearch.enabled: false`."""
+    """The requested feature is off for this agent, such as search, conversations, a model or a team."""
 
     code = ErrorCode.DISABLED
     http_status = 409
 
 
 class Denied(RequestError):
-    """The access rules do not let this session ask."""
+    """Access rules, rights or a read-only workspace forbid the call."""
 
     code = ErrorCode.DENIED
     http_status = 403
@@ -242,7 +242,7 @@ class DownloadError(MemorydError):
 
 
 class SidecarError(MemorydError):
-    """A child program cannot be run, or ended at once."""
+    """A child program cannot be run, or failed."""
 
     code = ErrorCode.UNAVAILABLE
     http_status = 503

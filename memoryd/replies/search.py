@@ -128,7 +128,7 @@ class HitExplanation(TypedDict):
     terms: list[str]
     """The words of the question that it contains."""
     decay: float
-    """The factor for age, 0 to 1; for a conversation lower if it only repeats the question without an answer."""
+    """The product of all reductions, 0 to 1: age, a question without an answer, a conflict copy, the note's status."""
     ageDays: int | None
     """Its age in whole days; null if it does not age, or decay is off."""
     copies: list[str]
