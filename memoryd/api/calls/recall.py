@@ -231,7 +231,7 @@ def _passage(item: RecalledPassage) -> RecallItemReply:
             "citation": str(hit.citation),
             "score": round(item.placed.score, DIGITS),
             "verdict": item.placed.verdict.value,
-            "arms": [*(arm for arm, score in scores.items() if score is not None), *item.placed.lifts],
+            "arms": [*(arm for arm, score in scores.items() if score is not None), *item.placed.boosts],
             "state": "verified",
         },
     )
@@ -293,7 +293,7 @@ def _item_explanation(item: RecalledItem) -> RecallItemExplanation:
     evidence = item.evidence
     return RecallItemExplanation(
         baseScore=round(item.placed.base_score, DIGITS),
-        lifts={arm: round(lift, DIGITS) for arm, lift in item.placed.lifts.items()},
+        lifts={arm: round(boost, DIGITS) for arm, boost in item.placed.boosts.items()},
         relevance=round(item.placed.relevance, DIGITS),
         wordsRank=evidence.ranks.words,
         vectorRank=evidence.ranks.vector,

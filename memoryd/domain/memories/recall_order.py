@@ -1,6 +1,6 @@
-"""The order of recalled memories: evidence and lifts, days of the question first, then versions.
+"""The order of recalled memories: evidence and boosts, days of the question first, then versions.
 
-Entity, time and opinion do not find an answer on their own: they lift memories that words and meaning found. Only if a
+Entity, time and opinion do not find an answer on their own: they boost memories that words and meaning found. Only if a
 question asks for nothing else, they determine the order, newest first.
 
 The weights were set by hand and checked against the questions of `python -m bench.recall_questions`, whose results are
@@ -25,12 +25,12 @@ from memoryd.domain.ranking.filters import date_in_name
 
 Item = TypeVar("Item")
 
-ENTITY_LIFT = 0.25
-"""The lift of a memory about all entities that the question names; proportionally less for some of them."""
-SPAN_LIFT = 0.2
-"""The lift of a memory about the days that the question names."""
-OPINION_LIFT = 0.2
-"""The lift of an opinion or preference, if the question asks for one."""
+ENTITY_BOOST = 0.25
+"""The boost of a memory about all entities that the question names; proportionally less for some of them."""
+SPAN_BOOST = 0.2
+"""The boost of a memory about the days that the question names."""
+OPINION_BOOST = 0.2
+"""The boost of an opinion or preference, if the question asks for one."""
 
 
 RETELLING_WEIGHT = 0.9
@@ -52,7 +52,7 @@ class Nearness(IntEnum):
 
 
 class Boosts:
-    """Names of the lifts."""
+    """Names of the boosts."""
 
     ENTITY: Final = "entity"
     TEMPORAL: Final = "temporal"
@@ -62,11 +62,11 @@ class Boosts:
 class RankedCandidate(Struct, frozen=True):
     """The values that determine the rank of one candidate, a memory or a passage.
 
-    `base_score` is 0 to 1 by words and meaning; `lifts` are by name; `relevance` is a factor for both.
+    `base_score` is 0 to 1 by words and meaning; `boosts` are by name; `relevance` is a factor for both.
     """
 
     base_score: float
-    lifts: Mapping[str, float]
+    boosts: Mapping[str, float]
     verdict: Verdict
     is_noise: bool
     day: date | None
@@ -76,7 +76,7 @@ class RankedCandidate(Struct, frozen=True):
     @property
     def worth(self) -> float:
         """The value by which candidates are compared; not clamped, so that more evidence always gives more."""
-        return (self.base_score + sum(self.lifts.values())) * self.relevance
+        return (self.base_score + sum(self.boosts.values())) * self.relevance
 
     @property
     def score(self) -> float:
@@ -90,17 +90,17 @@ def boosts_of(
     intent: QueryIntent,
     aliases: Mapping[EntitySlug, EntitySlug],
 ) -> dict[str, float]:
-    """Return the lifts of a memory, by name; `sources` are those that may answer, `aliases` map to entities."""
-    lifts: dict[str, float] = {}
+    """Return the boosts of a memory, by name; `sources` are those that may answer, `aliases` map to entities."""
+    boosts: dict[str, float] = {}
     if shared := intent.entities.intersection(aliases.get(slug, slug) for slug in memory.slugs):
-        lifts[Boosts.ENTITY] = ENTITY_LIFT * len(shared) / len(intent.entities)
+        boosts[Boosts.ENTITY] = ENTITY_BOOST * len(shared) / len(intent.entities)
     # plans for some days were not written on these days
     dated = (source for source in sources if source.event or not intent.is_ahead)
     if (nearness := max((nearness_of(source, intent.span) for source in dated), default=Nearness.OUTSIDE)) > 0:
-        lifts[Boosts.TEMPORAL] = SPAN_LIFT * nearness / Nearness.INSIDE
+        boosts[Boosts.TEMPORAL] = SPAN_BOOST * nearness / Nearness.INSIDE
     if intent.is_of_opinion and is_belief(memory.kind):
-        lifts[Boosts.OPINION] = OPINION_LIFT
-    return lifts
+        boosts[Boosts.OPINION] = OPINION_BOOST
+    return boosts
 
 
 def nearness_of(source: MemorySource, span: DaySpan | None) -> Nearness:
@@ -117,30 +117,30 @@ def nearness_of(source: MemorySource, span: DaySpan | None) -> Nearness:
     return Nearness.INSIDE if is_dated and is_most else Nearness.NEAR
 
 
-def verdict_of(verdict: Verdict, lifts: Mapping[str, float], intent: QueryIntent) -> Verdict:
+def verdict_of(verdict: Verdict, boosts: Mapping[str, float], intent: QueryIntent) -> Verdict:
     """Return the verdict on a memory: that of its evidence, or better if the question names it otherwise.
 
     Everything that a bare question asks for is an answer; in other questions an entity counts as a matching word.
     """
-    if intent.is_bare and _has_all(lifts, intent):
+    if intent.is_bare and _has_all(boosts, intent):
         return Verdict.ANSWERABLE
-    return Verdict.WEAK if verdict is Verdict.NONE and Boosts.ENTITY in lifts else verdict
+    return Verdict.WEAK if verdict is Verdict.NONE and Boosts.ENTITY in boosts else verdict
 
 
 def sort_key(candidate: RankedCandidate, intent: QueryIntent) -> tuple[bool, float, float, float, float, int]:
     """Return the sort key of a candidate; the least key comes first.
 
     Noise is last. In a question about days, candidates within these days come first, but those with no evidence except
-    days come after answers of other days. Days that are only mentioned are a lift. For a bare question, candidates
+    days come after answers of other days. Days that are only mentioned are a boost. For a bare question, candidates
     with most of what it asks for come first: of opinions the best, of others the newest.
     """
     day = 0 if candidate.day is None else -candidate.day.toordinal()
-    distance = -candidate.lifts.get(Boosts.TEMPORAL, 0.0)
+    distance = -candidate.boosts.get(Boosts.TEMPORAL, 0.0)
     if intent.is_bare:
         # a question for a preference has words of opinions; names and days alone do not measure quality
         worth = -round(candidate.worth, 2) if intent.is_of_opinion else 0.0
-        return False, distance, -len(candidate.lifts), worth, 0.0, day
-    is_alone = candidate.is_noise and not candidate.lifts
+        return False, distance, -len(candidate.boosts), worth, 0.0, day
+    is_alone = candidate.is_noise and not candidate.boosts
     if not intent.is_of_days:
         return is_alone, 0, 0.0, float(candidate.is_noise), -candidate.worth, day
     return is_alone, _days_rank(candidate, intent), distance, float(candidate.is_noise), -candidate.worth, day
@@ -148,7 +148,7 @@ def sort_key(candidate: RankedCandidate, intent: QueryIntent) -> tuple[bool, flo
 
 def _days_rank(candidate: RankedCandidate, intent: QueryIntent) -> int:
     """Return 0 for evidence of the named days and words or meaning, 1 for answers on other days, else 2."""
-    if intent.span is None or (Boosts.TEMPORAL in candidate.lifts and not candidate.is_noise):
+    if intent.span is None or (Boosts.TEMPORAL in candidate.boosts and not candidate.is_noise):
         return 0
     return 1 if candidate.verdict is Verdict.ANSWERABLE else 2
 
@@ -219,10 +219,10 @@ def current_above(memory: MemoryId, newer: Mapping[MemoryId, Sequence[MemoryId]]
     return tops
 
 
-def _has_all(lifts: Mapping[str, float], intent: QueryIntent) -> bool:
+def _has_all(boosts: Mapping[str, float], intent: QueryIntent) -> bool:
     wanted = {
         Boosts.ENTITY: bool(intent.entities),
         Boosts.TEMPORAL: intent.span is not None,
         Boosts.OPINION: intent.is_of_opinion,
     }
-    return all(name in lifts for name, is_wanted in wanted.items() if is_wanted)
+    return all(name in boosts for name, is_wanted in wanted.items() if is_wanted)

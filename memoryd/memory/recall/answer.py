@@ -185,7 +185,7 @@ def for_groups(recalled: Recalled, withheld: WithheldFromGroups | None, limit: i
     )
 
 
-LIFTED = {
+BOOSTED = {
     Boosts.ENTITY: "the question names its entity",
     Boosts.TEMPORAL: "it is of the days that are asked about, which come first",
     Boosts.OPINION: "an opinion is asked for",
@@ -197,7 +197,7 @@ def because_of(item: RecalledItem, draft: RecallDraft) -> str:
     ranks, terms = item.evidence.ranks, item.evidence.terms
     reasons = [f"{ranks.words}. by words ({', '.join(terms)})"] if ranks.words else []
     reasons += [f"{ranks.vector}. by meaning"] if ranks.vector else []
-    reasons += [f"{LIFTED[arm]} (+{lift:.2f})" for arm, lift in item.placed.lifts.items()]
+    reasons += [f"{BOOSTED[arm]} (+{boost:.2f})" for arm, boost in item.placed.boosts.items()]
     if draft.asking.is_bare:
         reasons.append(_bare_reason(item, "best" if draft.asking.is_of_opinion else "newest"))
     elif item.placed.is_noise:
@@ -212,7 +212,7 @@ def because_of(item: RecalledItem, draft: RecallDraft) -> str:
 
 def _bare_reason(item: RecalledItem, then: str) -> str:
     """Return the reason of a rank when a query names an entity or days and asks for nothing else."""
-    count = len(item.placed.lifts)
+    count = len(item.placed.boosts)
     has = f"has {count} of what the question names" if count else "has nothing of what the question names"
     day = f"is of {item.placed.day}" if item.placed.day else "has no date"
     return f"it {has} and {day}: no other words are asked for, so what has most comes first, then the {then}"

@@ -19,7 +19,7 @@ from memoryd.domain.memories.recall_filters import QueryIntent
 from memoryd.domain.memories.recall_order import (
     RETELLING_WEIGHT,
     SHARED_WEIGHT,
-    SPAN_LIFT,
+    SPAN_BOOST,
     Boosts,
     RankedCandidate,
     boosts_of,
@@ -110,11 +110,11 @@ class CandidateMemories(Struct, frozen=True, eq=False):
             lead = max(sources, key=lambda source: nearness_of(source, span))
             best = max(sources, key=lambda source: scores.get(source.chunk, -1.0))
         evidence = self.ranking.evidence_of(best.chunk)
-        lifts = boosts_of(memory, sources, self.asking, self.eligible.book.aliases)
+        boosts = boosts_of(memory, sources, self.asking, self.eligible.book.aliases)
         placed = RankedCandidate(
             base_score=evidence.base_score,
-            lifts=lifts,
-            verdict=verdict_of(evidence.verdict or Verdict.WEAK, lifts, self.asking),
+            boosts=boosts,
+            verdict=verdict_of(evidence.verdict or Verdict.WEAK, boosts, self.asking),
             is_noise=evidence.is_noise,
             day=newest_day(sources),
             relevance=self.relevance(memory) * _weight(memory) * status_weight(lead.status_flags),
@@ -157,9 +157,9 @@ def placed_passage(hit: Hit, asking: QueryIntent) -> RecalledPassage:
     """Return a passage with its rank values; the day of its document may boost it."""
     day, span = date_in_name(hit.chunk.path), asking.span
     is_inside = day is not None and span is not None and not asking.is_ahead and span.first <= day <= span.last
-    lifts = {Boosts.TEMPORAL: SPAN_LIFT} if is_inside else {}
-    verdict = verdict_of(hit.verdict or Verdict.WEAK, lifts, asking)
-    return RecalledPassage(hit, RankedCandidate(hit.score, lifts, verdict, hit.is_noise, day))
+    boosts = {Boosts.TEMPORAL: SPAN_BOOST} if is_inside else {}
+    verdict = verdict_of(hit.verdict or Verdict.WEAK, boosts, asking)
+    return RecalledPassage(hit, RankedCandidate(hit.score, boosts, verdict, hit.is_noise, day))
 
 
 def says_something(hit: Hit) -> bool:
@@ -196,7 +196,7 @@ def order_items(
 
 def _was_later(current: Memory, item: RecalledItem, asking: QueryIntent) -> bool:
     """Return whether the query is about days on which an older version was current and the new one unknown."""
-    if asking.span is None or Boosts.TEMPORAL not in item.placed.lifts:
+    if asking.span is None or Boosts.TEMPORAL not in item.placed.boosts:
         return False
     return current.recorded > asking.span.last
 
@@ -209,9 +209,9 @@ def _of_its_days(memory: RecalledMemory, book: Book, asking: QueryIntent) -> Rec
     placed = memory.placed
     newer = [book.memories[key] for key in memory.superseded_by if key in book.memories]
     if any(not _was_later(above, memory, asking) for above in newer):
-        lifts = {arm: lift for arm, lift in placed.lifts.items() if arm != Boosts.TEMPORAL}
-        placed = replace(placed, lifts=lifts)
-    is_of_other_days = asking.is_bare and asking.span is not None and Boosts.TEMPORAL not in placed.lifts
+        boosts = {arm: boost for arm, boost in placed.boosts.items() if arm != Boosts.TEMPORAL}
+        placed = replace(placed, boosts=boosts)
+    is_of_other_days = asking.is_bare and asking.span is not None and Boosts.TEMPORAL not in placed.boosts
     if is_of_other_days and placed.verdict is Verdict.ANSWERABLE:
         placed = replace(placed, verdict=Verdict.WEAK)
     return memory if placed is memory.placed else replace(memory, placed=placed)
@@ -421,7 +421,7 @@ def _key_of(item: RecalledItem) -> str:
 
 
 def _weighable(item: RecalledItem) -> Item:
-    days, terms, cosine = item.placed.lifts.get(Boosts.TEMPORAL, 0.0), item.evidence.terms, item.evidence.cosine
+    days, terms, cosine = item.placed.boosts.get(Boosts.TEMPORAL, 0.0), item.evidence.terms, item.evidence.cosine
     if isinstance(item, RecalledMemory):
         return Item(item.memory.text, terms, cosine, item.memory.slugs, days)
     return Item(f"{item.hit.chunk.heading}\n{item.hit.chunk.text}", terms, cosine, (), days, is_passage=True)
@@ -429,4 +429,4 @@ def _weighable(item: RecalledItem) -> Item:
 
 def _rank_by(worth: ItemWeight, placed: RankedCandidate) -> RankedCandidate:
     verdict = Verdict.WEAK if worth.is_included and placed.verdict is Verdict.NONE else placed.verdict
-    return replace(placed, base_score=worth.score, lifts={}, verdict=verdict, is_noise=not worth.is_included)
+    return replace(placed, base_score=worth.score, boosts={}, verdict=verdict, is_noise=not worth.is_included)

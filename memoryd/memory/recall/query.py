@@ -130,9 +130,9 @@ class RecalledMemory(Struct, frozen=True, kw_only=True):
 
     @property
     def arms(self) -> tuple[str, ...]:
-        """The search arms that matched or lifted it."""
+        """The search arms that matched or boosted it."""
         ranks = (("lexical", self.evidence.ranks.words), ("vector", self.evidence.ranks.vector))
-        return (*(name for name, rank in ranks if rank), *self.placed.lifts)
+        return (*(name for name, rank in ranks if rank), *self.placed.boosts)
 
 
 class RecalledPassage(Struct, frozen=True):

@@ -1,4 +1,4 @@
-"""The order of what is recalled: lifts, days, versions."""
+"""The order of what is recalled: boosts, days, versions."""
 
 from datetime import date
 
@@ -23,7 +23,7 @@ from memoryd.domain.memories.recall_order import (
 from memoryd.domain.memories.times.spans import DaySpan, single_day
 from memoryd.domain.ranking.calibration import Verdict
 from memoryd.domain.ranking.fusion import Evidence, LexicalMatches, VectorMatches, score_reciprocal
-from memoryd.memory.recall.answer import LIFTED
+from memoryd.memory.recall.answer import BOOSTED
 from tests.unit.domain.memories.books import book_from
 
 SPAN = DaySpan(date(2025, 11, 20), date(2025, 11, 27))
@@ -156,4 +156,4 @@ def test_only_what_may_retell_is_held_against_the_others() -> None:
 
 
 def test_each_boost_has_its_words() -> None:
-    assert LIFTED.keys() == {name for key, name in vars(Boosts).items() if key.isupper()}
+    assert BOOSTED.keys() == {name for key, name in vars(Boosts).items() if key.isupper()}
