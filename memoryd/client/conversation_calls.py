@@ -37,7 +37,7 @@ if TYPE_CHECKING:
         SessionSyncReply,
         TurnReply,
     )
-    from memoryd.replies.recall import BundleHistoryReply, ToldJudgedReply
+    from memoryd.replies.recall import ToldJudgedReply, ToldReply
 
 EXCHANGE_MS = 240_000
 """The deadline of an exchange with a team over a slow network."""
@@ -185,7 +185,7 @@ class ConversationCalls(DaemonConnection):
     @request("GET", "/told")
     def told(
         self, *, session: str = "", before: int = 0, limit: int | None = None, agent: str | None = None
-    ) -> BundleHistoryReply:
+    ) -> ToldReply:
         """List what an agent was shown for each question, the latest first. Raises Denied unless by the owner."""
 
     @request("POST", "/told")

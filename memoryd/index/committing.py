@@ -14,7 +14,7 @@ from pathlib import Path
 
 import structlog
 from msgspec import Struct, field
-from msgspec.structs import asdict, replace
+from msgspec.structs import replace
 
 from memoryd.domain.documents import RelativePath, Source, person_of
 from memoryd.domain.media import modality_of
@@ -410,5 +410,7 @@ class Committer(Struct, frozen=True, kw_only=True):
         for reading, indexed in zip(changed, done, strict=True):
             self.table.put(reading.path, reading.read_as)
             self.withdrawn.release([reading.path])
-            log.debug("file indexed", path=reading.path, **asdict(indexed))
+            log.debug(
+                "file indexed", path=reading.path, kept=indexed.unchanged, added=indexed.added, removed=indexed.removed
+            )
         self.reporter.note_commit()

@@ -172,7 +172,7 @@ class BundleReply(TypedDict):
     tokens: int
 
 
-class BundlePartReply(TypedDict):
+class ToldPartReply(TypedDict):
     """A part of a bundle that an agent got."""
 
     name: str
@@ -195,7 +195,7 @@ class BundlePartReply(TypedDict):
     """The judgement of the owner for this question; null: none."""
 
 
-class BundleTurnReply(TypedDict):
+class ToldTurnReply(TypedDict):
     """The bundle that an agent got for one question."""
 
     number: int
@@ -220,14 +220,14 @@ class BundleTurnReply(TypedDict):
     """The tokens of the earlier turns in the bundle, estimated."""
     stableSince: int
     """The number of the turn that introduced the stable block; its own number if the block is new."""
-    parts: list[BundlePartReply]
+    parts: list[ToldPartReply]
     """The parts of the bundle, and those cut. Parts of the stable block are with the turn that introduced it."""
 
 
-class BundleHistoryReply(TypedDict):
+class ToldReply(TypedDict):
     """The bundles that an agent got, the latest first, without questions of sessions that are not remembered."""
 
-    turns: list[BundleTurnReply]
+    turns: list[ToldTurnReply]
     """The turns."""
     before: int | None
     """The value of `before` for the next page; null: this is the last page."""

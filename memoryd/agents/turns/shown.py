@@ -39,7 +39,7 @@ from memoryd.memory.capture.queue import WRITE_SECONDS
 from memoryd.memory.forgetting.planning import register_text_holder
 from memoryd.memory.recall.query import Recalled, RecalledMemory
 from memoryd.replies.conversations import TurnPartReply
-from memoryd.replies.recall import BundleHistoryReply, BundlePartReply, BundleTurnReply, ToldJudgedReply
+from memoryd.replies.recall import ToldJudgedReply, ToldPartReply, ToldReply, ToldTurnReply
 from memoryd.search.protocol import ArmState
 from memoryd.store.ledger.turns import MessagePlace, ShownRows, ToldPart, ToldTurn
 
@@ -132,15 +132,13 @@ class ShownMemories(Struct, frozen=True):
     book: MemoryCache
     sessions: QaSessions
 
-    async def listing(
-        self, admitted: Admitted, limit: int, *, session: str = "", before: int = 0
-    ) -> BundleHistoryReply:
+    async def listing(self, admitted: Admitted, limit: int, *, session: str = "", before: int = 0) -> ToldReply:
         """Return turns, the latest first; optionally only those before a number, or of one session."""
         turns = await self.told.listing(self.agent, limit + 1, session=session, before=before)
         shown, book = turns[:limit], await self.book.current()
         private, questions = await self._questions({SessionId(turn.session) for turn in shown})
         memories = _shown_memories(book, Visibility.of(self.agent, admitted), shown)
-        return BundleHistoryReply(
+        return ToldReply(
             turns=[
                 _turn_reply(turn, questions.get((turn.session, turn.seq)), memories)
                 for turn in shown
@@ -181,8 +179,8 @@ def _shown_memories(book: Book, visibility: Visibility, turns: list[ToldTurn]) -
     }
 
 
-def _turn_reply(turn: ToldTurn, question: str | None, memories: Mapping[str, Memory]) -> BundleTurnReply:
-    return BundleTurnReply(
+def _turn_reply(turn: ToldTurn, question: str | None, memories: Mapping[str, Memory]) -> ToldTurnReply:
+    return ToldTurnReply(
         number=turn.number,
         session=turn.session,
         seq=turn.seq,
@@ -198,8 +196,8 @@ def _turn_reply(turn: ToldTurn, question: str | None, memories: Mapping[str, Mem
     )
 
 
-def _part_reply(part: ToldPart, memory: Memory | None) -> BundlePartReply:
-    return BundlePartReply(
+def _part_reply(part: ToldPart, memory: Memory | None) -> ToldPartReply:
+    return ToldPartReply(
         name=part.name,
         id=memory.id if memory else None,
         content=memory.text if memory else None,

@@ -53,7 +53,6 @@ from memoryd.memory.recall.query import (
 )
 from memoryd.replies.conversations import TurnReply
 from memoryd.replies.recall import (
-    BundleHistoryReply,
     EventTimeReply,
     EvidenceReply,
     MemorySourceReply,
@@ -63,6 +62,7 @@ from memoryd.replies.recall import (
     RecallItemReply,
     RecallReply,
     ToldJudgedReply,
+    ToldReply,
 )
 from memoryd.wire import TOLD_MAX
 
@@ -399,7 +399,7 @@ async def told(
     session: ToldSession = "",
     before: ToldBefore = 0,
     limit: ToldLimit = 20,
-) -> BundleHistoryReply:
+) -> ToldReply:
     """List what the agent was shown for each stored question, the latest first."""
     return await memories.shown(admitted).listing(admitted, limit, session=session, before=before)
 
