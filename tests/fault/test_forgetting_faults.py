@@ -42,7 +42,7 @@ def test_f050_what_is_finished_later_can_be_undone_as_was_wanted(stage: Stage, s
     with injected(stage.daemon.pid, log, "renameat2:error=EROFS"), stage.client as client:
         with pytest.raises(NotNow, match="not finished") as stopped:
             client.forget("quetzal", undoable=True)
-        assert "finished as soon as the disk takes it" in (stopped.value.hint or "")
+        assert "finished as soon as the disk can be written" in (stopped.value.hint or "")
         assert fired(log)
         assert note.read_text() == NOTE
     with stage.client as client:

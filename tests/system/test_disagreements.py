@@ -120,7 +120,7 @@ def test_an_agent_settles_nothing_by_its_own_line(daemon: RunningDaemon) -> None
         f"W(beside={older}, contradicts={older}) @Printer: The office printer is a Canon.",
         session_key="agent:main:main",
     )
-    assert any("until the owner says otherwise" in note for note in reply["notes"])
+    assert any("until the owner changes it" in note for note in reply["notes"])
     assert (pair["older"]["id"], "authority") in [(one["older"]["id"], one["doubt"]) for one in pairs(daemon)]
     assert any("Canon" in one["newer"]["text"] for one in pairs(daemon))
 

@@ -253,7 +253,7 @@ def test_file_of_somebody_else_at_the_place_of_ours_is_left_alone(remembering: R
 def test_server_that_is_there_stays(remembering: RunningDaemon, home: Path) -> None:
     mine = '{"mcpServers": {"memoryd": {"command": "memoryctl", "args": ["mcp", "--write"]}}}'
     (home / ".claude.json").write_text(mine)
-    assert "not ours stays as it is" in memoryctl(remembering, "install", "claude-code", "--mcp").stderr
+    assert "not ours stays unchanged" in memoryctl(remembering, "install", "claude-code", "--mcp").stderr
     memoryctl(remembering, "uninstall", "claude-code")
     assert (home / ".claude.json").read_text() == mine
 

@@ -103,7 +103,7 @@ def test_statement_that_came_after_the_look_does_not_go_unseen(opened: OpenPage)
         again.write_text(f"{RETAIN}- W @Bram: the boat is red\n")
         opened.daemon.client().sync(agent="first")
         late = tab.post("forget", **form)
-        assert (late.status_code, "was changed meanwhile" in late.text) == (400, True)
+        assert (late.status_code, "would forget has changed" in late.text) == (400, True)
         assert tab.post("forget", target=target).status_code == 400, "what was never shown"
         assert "the boat is red" in again.read_text()
         assert "Lines of notes 2" in text_of(tab.forget(target))

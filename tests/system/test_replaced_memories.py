@@ -228,7 +228,7 @@ def test_an_agent_replaces_what_agents_said_and_never_its_owners_words(daemon: R
     client = daemon.client()
     green = short("W @Gate: The gate is painted green.")
     for asked in ({"session_key": SESSION}, {"by_agent": True}):
-        with pytest.raises(Denied, match="its owner") as refused:
+        with pytest.raises(Denied, match="the owner stated") as refused:
             client.replace_memory(short(OLD), "Device A is a toaster.", **asked)
         assert f"contradicts={short(OLD)}" in refused.value.hint
         with pytest.raises(Denied):

@@ -209,7 +209,7 @@ def test_what_is_not_taken_of_a_repeated_statement_is_said(daemon: RunningDaemon
         assert not again["created"]
         (note,) = again["notes"]
     assert note == (
-        f"it stands at {first['path']}#L{first['line']} already, and kind, c, pin of that line stay as they are: "
+        f"it is already at {first['path']}#L{first['line']}, and kind, c, pin of that line stay as they are: "
         "edit it to change that"
     )
 

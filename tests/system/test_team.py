@@ -145,7 +145,7 @@ def test_memory_is_shared_recalled_with_its_author_and_taken_back(typed_pair: Pa
     assert "The castle key hangs behind the green door." in preview
     assert "read by ana, ben" in preview
     assert not list(ana.notes.rglob("*.md"))
-    assert "nobody can be asked" in ana.typed("team", "promote", f"{LOG}#L4", expected=Exit.USAGE)
+    assert "no terminal to ask on" in ana.typed("team", "promote", f"{LOG}#L4", expected=Exit.USAGE)
     shared = ana.answer("team", "promote", f"{LOG}#L4", "--yes")
     assert (shared["promoted"], shared["changed"], shared["sent"]) == (True, True, True)
     again = ana.answer("team", "promote", f"{LOG}#L4", "--yes")

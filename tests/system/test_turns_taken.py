@@ -142,7 +142,7 @@ def test_order_of_times_does_not_matter(client: Client) -> None:
     assert (first["seq"], earlier["seq"], again["seq"]) == (1, 2, 1)
     with pytest.raises(InvalidRequest, match="at:"):
         client.turn("When?", session_key=asked, at="tomorrow-ish")
-    with pytest.raises(InvalidRequest, match="no visible character"):
+    with pytest.raises(InvalidRequest, match="the text is empty"):
         client.turn("", session_key=asked)
 
 
