@@ -136,7 +136,7 @@ def _renewed_clause(revision: Revision, similar: Sequence[Candidate]) -> Target 
     return Target(exchange_value(line.text, pair), superseded=(line.memory,))
 
 
-OUTDATED = 0.0
+OUTDATED = 0.2
 """Log-odds from which a line is outdated."""
 _HOMES_MAX = 2
 """Most lines about the author's home that are compared without a common word."""
