@@ -17,6 +17,8 @@ SMALL = {
     "sidecar/leash.py": "a program of its own",
 }
 """Files of fewer than 60 lines, and why each is one."""
+LONG = frozenset({"domain/memories/capture/outdating_weights.py"})
+"""Files of more than 460 lines: one table, which a program writes."""
 LINES = {file: text.count("\n") for file, text in SOURCES.items() if PurePath(file).name != "__init__.py"}
 
 
@@ -26,7 +28,7 @@ def test_files_are_few_and_worth_opening() -> None:
 
 
 def test_no_file_is_too_long() -> None:
-    assert {file: lines for file, lines in LINES.items() if lines > 460} == {}
+    assert {file for file, lines in LINES.items() if lines > 460} == LONG
 
 
 def test_small_files_have_a_reason() -> None:
