@@ -86,7 +86,7 @@ class AgentSync(Struct, frozen=True, kw_only=True):
 
         Call it after `wait_for`.
         """
-        reason = await self.conversations.settled(tickets)
+        reason = await self.conversations.wait_for_scan(tickets)
         if not reason and goal == "embedded" and self.conversations.is_wanted:
             lacking = await self.conversations.embedding_loop.wait_until_embedded(is_asking=is_asking)
             # if vectors are switched off, the reason of the notes already says so
@@ -159,7 +159,7 @@ async def _wait_for(agents: Sequence[AgentSync], goal: SyncGoal, limit: timedelt
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(limit.total_seconds()):
             # the index first: a note that qmd finds in the workspace is returned only if the index knows it
-            await asyncio.gather(*(index.settled(ticket) for index, ticket in tickets))
+            await asyncio.gather(*(index.wait_for_scan(ticket) for index, ticket in tickets))
             note_reasons = await asyncio.gather(*(agent.wait_for(goal, is_asking=is_asking) for agent in agents))
             conversation_reasons = await asyncio.gather(
                 *(agent.wait_for_conversations(numbers, goal, is_asking=is_asking) for agent, numbers in requested)

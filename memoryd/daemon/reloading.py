@@ -218,7 +218,7 @@ class OpenWorkspaces:
         """Open the index files, and at the end close those that are open then. Raises ForeignDatabase."""
         try:
             await self._open()
-            self._models.settle()
+            self._models.drop_unrequested()
             yield
         finally:
             await self._files.aclose()
@@ -263,7 +263,7 @@ class OpenWorkspaces:
     async def _resume(self, previous: Workspaces) -> None:
         """Take over the unfinished requests of the previous workspaces, and start the loops."""
         self.now.take_over(previous)
-        self._models.settle()
+        self._models.drop_unrequested()
         self._start()
         await wait_within(self.now.catch_up(), POLL_SECONDS)
 

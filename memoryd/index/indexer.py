@@ -158,7 +158,7 @@ class Indexer:
         return bool(self._batches.rest)
 
     @property
-    def is_settled(self) -> bool:
+    def is_up_to_date(self) -> bool:
         """Whether the open index matches the last scan."""
         return self._is_current() and self.state.last_sync_at is not None and not self.state.is_dirty
 

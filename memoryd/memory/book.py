@@ -172,7 +172,7 @@ class MemoryCache:
         known: FileSources = {
             file: sources
             for file, sources in previous.items()
-            if self._days.are_settled(file.id)
+            if self._days.are_final(file.id)
             and all(source.status_flags == current_flags(file.flags, version.today) for source in sources[:1])
         }
         before = {file.id: sources for file, sources in previous.items()}

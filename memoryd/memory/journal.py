@@ -201,7 +201,7 @@ class Journal:
             await self._settle()
             return await self._edit(draft, edit, deletes=delete)
 
-    async def settle(self) -> None:
+    async def check_interrupted(self) -> None:
         """Check changes that a kill interrupted, and note how far they came. Drop trouble about notes edited since."""
         if not self._is_read_only:
             async with self._turn:
@@ -215,7 +215,7 @@ class Journal:
     async def run(self, seconds: float = RETRY_SECONDS) -> None:
         """Settle again and again until cancelled; return at once if the memory is read-only."""
         while not self._is_read_only:
-            await self.settle()
+            await self.check_interrupted()
             await asyncio.sleep(seconds)
 
     async def _edit(self, draft: ChangeRow, edit: Edit, *, deletes: bool) -> NoteChange:
@@ -278,7 +278,7 @@ class Journal:
         """Note how far a change came; None: it was not made. If that fails, a later check of the hashes settles it."""
         try:
             if number:
-                await (self.changes.drop(number) if state is None else self.changes.settle(number, state))
+                await (self.changes.drop(number) if state is None else self.changes.record_state(number, state))
         except StoreError as exc:
             self._trouble = str(exc)
             return False
@@ -307,12 +307,12 @@ class Journal:
         if now == row.hash_before:
             await self.changes.drop(row.id)
         elif now == row.hash_after:
-            await self.changes.settle(row.id, ChangeState.DONE)
+            await self.changes.record_state(row.id, ChangeState.DONE)
         else:
             log.warning("a change was cut short and its note was edited since", path=row.path)
             if now:  # of a missing file there is nothing to check
                 self._unknown[row.path] = now
-            await self.changes.settle(row.id, ChangeState.UNKNOWN)
+            await self.changes.record_state(row.id, ChangeState.UNKNOWN)
 
     async def _in_thread(self, work: Callable[[], Done]) -> Done:
         """Run it in a thread, and wait for its end even if cancelled: two threads must not write one file at once."""
@@ -374,7 +374,7 @@ class Undoing(Struct, frozen=True):
     async def _begin(self, *, is_dry_run: bool) -> None:
         if not is_dry_run:
             self.journal.check_writable()
-        await self.journal.settle()
+        await self.journal.check_interrupted()
 
     async def _undoable(self, rows: Sequence[ChangeRow]) -> tuple[list[ChangeRow], list[str]]:
         """Return the rows of an import that can be undone, and sentences about notes edited since.

@@ -290,7 +290,7 @@ class RecordDays(Struct, kw_only=True, eq=False):
         """The owner's day."""
         return self.local_day(self.clock())
 
-    def are_settled(self, file: int) -> bool:
+    def are_final(self, file: int) -> bool:
         """Return whether the days of the lines of a file, by its id, are final."""
         return file not in self._unsettled
 

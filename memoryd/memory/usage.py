@@ -278,7 +278,7 @@ class UsageCache:
             await self._put()
             undone = tier_change(moves, at, why=f"change {row.id} was taken back", undoes=row.id)
             number = await changes.intend(undone)
-            await changes.settle(number, ChangeState.DONE)
+            await changes.record_state(number, ChangeState.DONE)
         return number
 
     async def take_elsewhere(self, counts: Mapping[str, CountElsewhere]) -> None:

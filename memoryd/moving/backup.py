@@ -242,7 +242,7 @@ def stage_restore(
     staging.take_members(report)
     staging.require_named()
     staging.leave_damaged()
-    staging.settle()
+    staging.finish()
     replacement.require_places()
     return staging.result
 
@@ -327,7 +327,7 @@ class _Staging(Struct):
                 self.replacement.leave(target)
                 self.result.notes.append(f"{name} of the backup is left out: {exc}")
 
-    def settle(self) -> None:
+    def finish(self) -> None:
         """Leave out files that are unchanged, and add what was forgotten since the backup to the restored files."""
         workspaces, replacement, result = set[Path](), self.replacement, self.result
         for name, target in self.targets.items():

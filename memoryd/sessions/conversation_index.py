@@ -213,7 +213,7 @@ class ConversationFeeder:
         self._progress = asyncio.Condition()
 
     @property
-    def is_settled(self) -> bool:
+    def is_up_to_date(self) -> bool:
         """Whether everything that the source had at the last request is in the index."""
         return self._served >= self._requested
 
@@ -223,7 +223,7 @@ class ConversationFeeder:
         self._wake.set()
 
     def demand(self) -> int:
-        """Request a scan now that reads all changes. Return a ticket for `settled`."""
+        """Request a scan now that reads all changes. Return a ticket for `wait_for_scan`."""
         self._demanded = self._request()
         return self._demanded
 
@@ -234,10 +234,10 @@ class ConversationFeeder:
         """
         has_news = self.is_reading or self._debounce.due is not None
         if seconds <= 0:
-            return self.is_settled and not has_news
+            return self.is_up_to_date and not has_news
         # request a new scan: the current one may have passed the conversation in question already
         ticket = self._request() if has_news else self._requested
-        await wait_within(self.settled(ticket), seconds)
+        await wait_within(self.wait_for_scan(ticket), seconds)
         return self._served >= ticket
 
     def _request(self) -> int:
@@ -245,7 +245,7 @@ class ConversationFeeder:
         self._wake.set()
         return self._requested
 
-    async def settled(self, ticket: int) -> str:
+    async def wait_for_scan(self, ticket: int) -> str:
         """Wait until everything found by a scan after this demand is read.
 
         Return why it cannot be read, empty if it is.
@@ -331,7 +331,7 @@ class ConversationFeeder:
             if now() >= until and (self._requested > ticket or self._due_at(began) <= now()):
                 break
         # purge after new conversations are read: a renamed conversation keeps its vectors that way
-        await self._writer.purge(self._renaming.settled({*order.fresh, *order.begun}))
+        await self._writer.purge(self._renaming.deleted_conversations({*order.fresh, *order.begun}))
         return order.is_empty
 
     async def _read(self, path: RelativePath) -> bool:

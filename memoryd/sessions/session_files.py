@@ -123,7 +123,7 @@ class SessionFiles:
 
         Raises FileChangedError, and writes nothing, if the file is not the `expected` one. Raises StoreError for a
         session that is too large, or has too many turns, to be read again. The data survives a loss of power; the file
-        name does only after `settle`.
+        name does only after `sync_folder`.
         """
         with self._lock:
             latest = self._latest.get(session.id)
@@ -153,7 +153,7 @@ class SessionFiles:
             self._latest.pop(session, None)
         remove_file(self.path / f"{session}{SUFFIX}", expected)
 
-    def settle(self) -> None:
+    def sync_folder(self) -> None:
         """Sync the folder, so that file names survive a loss of power, and free the space of replaced files."""
         sync_folder(self.path)
         _close_all(self._replaced)
@@ -261,7 +261,7 @@ class SessionChanges(Struct, frozen=True):
                 if before is None or before.session != stored.session:
                     self.archive.write(stored.session, before.stat if before else "absent")
                 # sync the archive first: after a loss of power it must not be missing in both places
-                self.archive.settle()
+                self.archive.sync_folder()
                 self.files.remove(name, stored.stat)
             except FileChangedError:
                 return False
@@ -290,8 +290,8 @@ class SessionChanges(Struct, frozen=True):
         with unavailable(), self._moving():
             removed = _remove(self.files, name) + _remove(self.archive, name) + self.sweep()
             # a loss of power must not bring the names back
-            self.files.settle()
-            self.archive.settle()
+            self.files.sync_folder()
+            self.archive.sync_folder()
         return removed
 
     def sweep(self) -> int:

@@ -131,7 +131,7 @@ class WorkspaceSessions:
             known = self.known.all()
             entries = [session.entry for session in known.values() if session.entry is not None]
             stamps = {name: stamp_of(session.stat) for name, session in known.items() if not session.problem}
-            self.files.settle()
+            self.files.sync_folder()
             self.main.write(entries, stamps)
 
     def read(self, session: SessionId, *, agent: str) -> Session:

@@ -406,7 +406,7 @@ async def test_message_of_a_forgotten_session_does_not_end_the_wait_for_another(
     await room.ledger.forget_session("main", "s")
     assert await capturing.accept(new)
     capturing.queue.end(old, is_done=True)
-    await capturing.queue.settle()
+    await capturing.queue.delete_processed()
 
     assert capturing.queue.is_in_line(new.place)
     assert [one.place for one in await room.capturing().queue.pending()] == [new.place]
@@ -433,11 +433,11 @@ async def test_note_whose_dropping_a_stop_breaks_off_is_dropped_by_what_runs_las
     assert await queue.note(task)
     queue.begin(task)
     queue.end(task, is_done=True)
-    dropping = asyncio.ensure_future(queue.settle())
+    dropping = asyncio.ensure_future(queue.delete_processed())
     await asyncio.sleep(0)
     dropping.cancel()
     await asyncio.wait([dropping])
-    await queue.settle()
+    await queue.delete_processed()
     assert await room.capturing().queue.pending() == []
 
 

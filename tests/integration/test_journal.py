@@ -271,17 +271,17 @@ async def test_what_a_kill_left_is_told_by_the_hashes(
     path.write_text(text)
     number = await journal.changes.intend(INTENDED)
     again = journal_of(workspace, ledger, executor)
-    await again.settle()
+    await again.check_interrupted()
     found = await again.changes.get(number)
     expected = {"before\n": None, "after\n": ChangeState.DONE}.get(text, ChangeState.UNKNOWN)
     assert (found and found.state) == expected
     assert bool(again.trouble) == (expected is ChangeState.UNKNOWN)
     assert await again.changes.unsettled() == []
-    await again.settle()
+    await again.check_interrupted()
     assert bool(again.trouble) == (expected is ChangeState.UNKNOWN)
     # whoever writes it has looked at it
     path.write_text(f"{text}and more\n")
-    await again.settle()
+    await again.check_interrupted()
     assert not again.trouble
 
 
@@ -290,7 +290,7 @@ async def test_a_note_that_is_gone_after_a_kill_is_not_to_be_looked_at(
 ) -> None:
     number = await journal.changes.intend(INTENDED)
     again = journal_of(workspace, ledger, executor)
-    await again.settle()
+    await again.check_interrupted()
     found = await again.changes.get(number)
     assert (found and found.state) is ChangeState.UNKNOWN
     assert not again.trouble

@@ -57,7 +57,7 @@ class Left:
         """Put all in line that was left, and return what stands in the logs then."""
         capturing, left = self.started()
         async with at_work(capturing):
-            while await left.settle():
+            while await left.queue_round():
                 await eventually_async(lambda: capturing.is_idle)
             await eventually_async(lambda: capturing.is_idle)
         return sorted(self.room.said())
@@ -121,10 +121,10 @@ async def test_unreadable_session_is_told_once_until_it_can_be_read_again(left: 
 
     file.write_text("{")
     with capture_logs() as logs:
-        assert [await behind.settle() for _ in range(3)] == [False] * 3
+        assert [await behind.queue_round() for _ in range(3)] == [False] * 3
     assert ([one["log_level"] for one in logs].count("warning"), capturing.pending) == (1, 0)
     file.write_text(before)
-    assert not await behind.settle()
+    assert not await behind.queue_round()
     assert capturing.pending == 1
 
 

@@ -103,10 +103,10 @@ async def test_note_that_is_saved_while_many_wait_is_found_before_them(crowd: Cr
         stage.write(f"memory/bulk-{MANY - 1}.md", f"The yak{number}.\n")
         assert await crowd.asked_until(f"ibex{number}", f"memory/new-{number}.md") > MANY / 4
         assert await crowd.asked_until(f"yak{number}", f"memory/bulk-{MANY - 1}.md") > MANY / 4
-    assert not stage.indexer.is_settled
+    assert not stage.indexer.is_up_to_date
     crowd.gate.open()
     await stage.sync()
-    assert stage.indexer.is_settled
+    assert stage.indexer.is_up_to_date
     assert await stage.dump() == await rebuilt(stage.workspace, tmp_path / "fresh")
 
 
@@ -187,7 +187,7 @@ async def test_questions_that_never_cease_do_not_keep_the_others_out(crowd: Crow
     crowd.gate.open()
     demanded = stage.indexer.triggers.demand()
     number = 0
-    while not stage.indexer.is_settled or stage.indexer.state.pending_files:
+    while not stage.indexer.is_up_to_date or stage.indexer.state.pending_files:
         stage.write("memory/new.md", f"The quetzal{number}.\n")
         await stage.indexer.catch_up(20, is_watched=crowd.is_watched)
         number += 1

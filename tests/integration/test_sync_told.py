@@ -18,7 +18,7 @@ def synced(failures: dict[str, str], *, wait: bool = True) -> SessionSyncReply:
     async def listed() -> list[object]:
         return [{"remembered": True, "indexed": path not in failures} for path in ("a", "b", "c", "d", "e")]
 
-    index: Any = SimpleNamespace(demand=list, settled=settled, failures=failures)
+    index: Any = SimpleNamespace(demand=list, wait_for_scan=settled, failures=failures)
     listing: Any = SimpleNamespace(all=listed)
     unused: Any = None
     kept = StoredConversations(agent="main", index=index, qa=unused, listing=listing, exports=None, forgetting=unused)

@@ -222,7 +222,7 @@ async def test_a_large_one_holds_up_no_other(tmp_path: Path, folder: Path, monke
         talk.conversations.demand()
         await eventually_async(lambda: _is_gone(talk, "stork"))
         assert await has_begun(talk)
-        assert not talk.conversations.feeders[1].is_settled
+        assert not talk.conversations.feeders[1].is_up_to_date
 
 
 async def has_begun(talk: Talk) -> bool:

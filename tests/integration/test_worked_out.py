@@ -71,9 +71,9 @@ async def test_what_is_known_of_a_book_that_was_overtaken_meanwhile_is_kept(
                     await known.facts(book)
         waiting = asyncio.ensure_future(known.facts(second))
         may_go_on[0].set()
-        await eventually_async(lambda: known.settled() is first)
+        await eventually_async(lambda: known.newest_computed() is first)
         may_go_on[len(first.memories)].set()
-        assert (await waiting).book is known.settled() is second
+        assert (await waiting).book is known.newest_computed() is second
     finally:
         for one in may_go_on.values():
             one.set()

@@ -61,7 +61,7 @@ async def note_change(
     )
     number = await log.intend(row)
     if is_settled:
-        await log.settle(number, ChangeState.DONE)
+        await log.record_state(number, ChangeState.DONE)
     return number
 
 
@@ -214,7 +214,7 @@ async def test_hashes_stay_until_it_is_known_how_far_the_forgetting_came(ledger:
     await rows.blank()
     assert await hashes(ledger) == {told: (OLD, WITH), forgot: (WITH, WITHOUT)}
 
-    await log.settle(forgot, ChangeState.UNKNOWN)
+    await log.record_state(forgot, ChangeState.UNKNOWN)
     assert await rows.expire(0.0) == 0
     assert await hashes(ledger) == {told: (BLANK_HASH, BLANK_HASH), forgot: (BLANK_HASH, WITHOUT)}
 

@@ -56,7 +56,7 @@ async def _settled(folder: Path, path: RelativePath) -> None:
     file = folder / "workspace" / path
     async with journal_in(folder) as journal:
         was_made = file.exists() and file.read_bytes() not in (BEFORE[path], b"")
-        await journal.settle()
+        await journal.check_interrupted()
         assert await journal.changes.unsettled() == []
         rows = await journal.changes.select(ChangeFilter(path=path))
         assert [row.state for row in rows] == [ChangeState.DONE] * was_made

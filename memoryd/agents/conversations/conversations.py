@@ -71,7 +71,7 @@ class AgentConversations:
             database=self.database,
             is_private=self.database.path.is_relative_to(state_dir()),
             on_new=self._on_new_file,
-            is_rebuilt=lambda: all(feeder.is_settled for feeder in self.feeders),
+            is_rebuilt=lambda: all(feeder.is_up_to_date for feeder in self.feeders),
         )
         spaces = Spaces(self.database)
         self.writer = ConversationWriter(
@@ -213,12 +213,12 @@ class AgentConversations:
                 self._loop.call_soon_threadsafe(self._feeders["qa"].hint)
 
     def demand(self) -> list[int]:
-        """Request a scan of all sources now; return the tickets that `settled` takes."""
+        """Request a scan of all sources now; return the tickets that `wait_for_scan` takes."""
         return [feeder.demand() for feeder in self.feeders]
 
-    async def settled(self, tickets: Sequence[int]) -> str:
+    async def wait_for_scan(self, tickets: Sequence[int]) -> str:
         """Wait until what existed at that demand is indexed; return why that fails, or an empty text."""
-        waits = [feeder.settled(ticket) for feeder, ticket in zip(self.feeders, tickets, strict=True)]
+        waits = [feeder.wait_for_scan(ticket) for feeder, ticket in zip(self.feeders, tickets, strict=True)]
         return "; ".join(filter(None, await asyncio.gather(*waits)))
 
     async def catch_up(self, seconds: float) -> bool:
@@ -232,7 +232,7 @@ class AgentConversations:
 
     async def sync(self) -> str:
         """Read all changes now and wait for it; return why that fails, or an empty text."""
-        return await self.settled(self.demand())
+        return await self.wait_for_scan(self.demand())
 
     async def read_anew(self) -> None:
         """Request that every conversation is read from its beginning, in the background."""

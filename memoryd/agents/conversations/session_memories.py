@@ -215,13 +215,13 @@ class SessionMemories(Struct, frozen=True, kw_only=True):
         await self.shared.until_open()
         while True:
             try:
-                await self.settle(self.shared)
+                await self.write_due(self.shared)
             except (MemorydError, OSError) as exc:
                 log.warning("the memory of a session is not made yet", agent=self.agent, reason=str(exc))
             self._has_news.clear()
             await wait_within(self._has_news.wait(), seconds)
 
-    async def settle(self, shared: WorkspaceQa) -> None:
+    async def write_due(self, shared: WorkspaceQa) -> None:
         """Make a memory of each session that is over, once. A failure is logged and tried again later.
 
         Raises StoreError, NotNow.

@@ -196,7 +196,7 @@ class StoredConversations(Struct, frozen=True, kw_only=True):
         if wait:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(limit.total_seconds()):
-                    reason = await self.index.settled(tickets) or _render_failures(self.index.failures)
+                    reason = await self.index.wait_for_scan(tickets) or _render_failures(self.index.failures)
                     is_complete = not reason
         remembered = [entry for entry in await self.all() if entry["remembered"]]
         return SessionSyncReply(

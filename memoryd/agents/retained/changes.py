@@ -93,7 +93,7 @@ class AgentChanges(Struct, frozen=True, kw_only=True):
 
         `since` is a date in the user's notation, `by` a writer, `agent`, or `agent:ID`.
         """
-        await self.journal.settle()
+        await self.journal.check_interrupted()
         filters = replace(_with_writer(filters, by), since=self.moment(since, filters.since))
         rows = await self.journal.changes.select(filters)
         standing = await self._are_current(rows)

@@ -185,7 +185,7 @@ class CurrentMemories(Struct, frozen=True, kw_only=True):
             raise NotNow(f"the index does not have all notes: {why}", hint="memoryctl status says more")
         if self.index.pending_files:
             raise NotNow("some notes are still to be read", hint="memoryctl status says more")
-        return (await self.book.current()).settled
+        return (await self.book.current()).without_copies
 
     async def shared(self) -> SharedMemories:
         """Return the memories that everyone may see; raises as `now` does."""

@@ -62,12 +62,12 @@ class LeftBehind(Struct, eq=False):
         while True:
             has_more = False
             try:
-                has_more = await self.settle()
+                has_more = await self.queue_round()
             except (MemorydError, OSError) as exc:
                 log.info("what waits to be captured cannot be looked at", reason=str(exc))
             await asyncio.sleep(PAUSE_SECONDS if has_more else seconds)
 
-    async def settle(self) -> bool:
+    async def queue_round(self) -> bool:
         """Queue one round of messages; return whether there are more. Raises StoreError, Denied, NotNow.
 
         Messages of a session that cannot be read are left for later, and do not delay the others.

@@ -108,7 +108,7 @@ class WorkspaceIndex:
             database=self.database,
             is_private=self.database.path.is_relative_to(state_dir()),
             on_new=self._on_new_index,
-            is_rebuilt=lambda: self.indexer.is_settled,
+            is_rebuilt=lambda: self.indexer.is_up_to_date,
         )
         self.watcher = resources.watcher
         spaces = Spaces(self.database)
@@ -183,10 +183,10 @@ class WorkspaceIndex:
         return hold.reason if hold is not None and self.pending_files else ""
 
     def demand(self, *, force: bool = False) -> int:
-        """Request a scan now, of every file with `force`; return the ticket that `settled` takes."""
+        """Request a scan now, of every file with `force`; return the ticket that `wait_for_scan` takes."""
         return self.indexer.triggers.demand(is_forced=force)
 
-    async def settled(self, ticket: int) -> None:
+    async def wait_for_scan(self, ticket: int) -> None:
         """Wait until the scan of this ticket is processed, except for files of an unreadable root."""
         await self.indexer.triggers.served(ticket)
 
@@ -194,7 +194,7 @@ class WorkspaceIndex:
         """Read what is on disk now, for at most `seconds`; return whether all was read."""
         try:
             async with asyncio.timeout(seconds):
-                await self.settled(self.demand())
+                await self.wait_for_scan(self.demand())
         except TimeoutError:
             return False
         return True

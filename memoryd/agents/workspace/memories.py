@@ -153,7 +153,7 @@ class ForgettingIndexes(Struct, eq=False):
             try:
                 async with asyncio.timeout(seconds):
                     for index, ticket in tickets:
-                        await index.settled(ticket)
+                        await index.wait_for_scan(ticket)
                 return self._trouble
             except TimeoutError:
                 if self._trouble:

@@ -40,7 +40,7 @@ Writing = LocalWriting | RemoteWriting
 class ModelParts:
     """Embedders, rerankers and text models, each created once for all agents that can share it; nothing runs yet.
 
-    Call `begin`, request the models of a configuration, then call `settle`.
+    Call `begin`, request the models of a configuration, then call `drop_unrequested`.
     """
 
     def __init__(self, publish: Publish, models: ModelsSection | None = None) -> None:
@@ -61,7 +61,7 @@ class ModelParts:
             if isinstance(part, Embedding):
                 part.slot.unsubscribe_all()
 
-    def settle(self) -> None:
+    def drop_unrequested(self) -> None:
         """Drop the previous parts that were not requested again."""
         self._before = []
 

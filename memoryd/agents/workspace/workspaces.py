@@ -124,7 +124,7 @@ class Workspaces:
         """Wait until notes and conversations were scanned once and small changes are indexed."""
         tickets = [(workspace.index, workspace.index.demand()) for workspace in self.all]
         syncs = [conversations.sync() for workspace in self.all for conversations in workspace.conversations.values()]
-        await asyncio.gather(*(index.settled(ticket) for index, ticket in tickets), *syncs)
+        await asyncio.gather(*(index.wait_for_scan(ticket) for index, ticket in tickets), *syncs)
 
     def unwritable_indexes(self) -> dict[Path, str]:
         """Return the index files that cannot be written now, each with the reason."""

@@ -156,7 +156,7 @@ class Book(Struct, frozen=True, dict=True):
         return book_of((source for source in sources if not person_of(source.path)), self.pages.values())
 
     @cached_property
-    def settled(self) -> "Book":
+    def without_copies(self) -> "Book":
         """The own book without copies of conflicts: the memories whose lines may be edited."""
         sources = [source for memory in self.own.memories.values() for source in memory.sources]
         settled = [source for source in sources if not is_conflict_copy(source.path)]

@@ -216,7 +216,7 @@ class Renaming:
         awaited = frozenset(fresh)
         self._awaited = {path: self._awaited.get(path, awaited) for path in missing}
 
-    def settled(self, unread: Collection[RelativePath]) -> Sequence[RelativePath]:
+    def deleted_conversations(self, unread: Collection[RelativePath]) -> Sequence[RelativePath]:
         """Return the conversations that wait for none of the `unread` ones: they were deleted, not renamed."""
         return [path for path, awaited in self._awaited.items() if awaited.isdisjoint(unread)]
 

@@ -278,14 +278,14 @@ class Capturing:
                         self._for_model.put_nowait(self._next())
                     else:
                         await self._process_first()
-                        await self.queue.settle(at_least=DONE_MAX)
-                await self.queue.settle()
+                        await self.queue.delete_processed(at_least=DONE_MAX)
+                await self.queue.delete_processed()
         finally:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(LAST_SECONDS):
                     while self._waiting:
                         await self._process_first(seconds=0)
-                    await self.queue.settle()
+                    await self.queue.delete_processed()
 
     async def run_distilling(self) -> None:
         """Capture the messages handed to the text model, until cancelled; `IN_FLIGHT` of these loops run."""
@@ -300,7 +300,7 @@ class Capturing:
                 raise
             finally:
                 self._in_flight -= 1
-            await self.queue.settle()
+            await self.queue.delete_processed()
 
     async def _process_first(self, seconds: float = FRESH_SECONDS) -> None:
         try:

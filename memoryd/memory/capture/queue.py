@@ -158,7 +158,7 @@ class CaptureQueue:
             self._done = [place for place in self._done if place != task.place]
         return is_noted
 
-    async def settle(self, *, at_least: int = 1) -> None:
+    async def delete_processed(self, *, at_least: int = 1) -> None:
         """Delete processed messages from the ledger once there are `at_least` so many. Failed deletions are retried."""
         done, self._done = (self._done, []) if len(self._done) >= at_least else ([], self._done)
         is_dropped = False
@@ -174,7 +174,7 @@ class CaptureQueue:
 
     async def pending(self) -> list[QueuedMessage]:
         """Return messages that are noted in the ledger and not queued, the oldest first; raises StoreError, Denied."""
-        await self.settle()
+        await self.delete_processed()
         return [message for message in await self._rows.all(time.time()) if message.place not in self._in_line]
 
     async def take_up(self, place: MessagePlace) -> None:

@@ -212,7 +212,7 @@ class EligibleMemories:
         """Return the facts of a book."""
         return await self._load_facts(self._cache_of(book))
 
-    def settled(self) -> Book | None:
+    def newest_computed(self) -> Book | None:
         """Return the newest book whose facts are computed; None if it shows memories that are hidden as forgotten."""
         settled = self._settled
         if settled is None or not self._hidden.reappeared.isdisjoint(settled.book.memories):

@@ -281,7 +281,7 @@ class Recaller(Struct, frozen=True, kw_only=True):
                     book = await self.book()
                     return *await self.eligible.of(book, query, only_memories=only_memories), Arm(ArmState.OK)
             except TimeoutError:
-                if older := self.eligible.settled():
+                if older := self.eligible.newest_computed():
                     return *await self.eligible.of(older, query, only_memories=only_memories), _OLDER
         raise TimeoutError
 

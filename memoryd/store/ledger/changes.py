@@ -144,7 +144,7 @@ class ChangeLog(WorkspaceRows):
         return add_change(db, self._workspace, row)
 
     @writes
-    def settle(self, db: apsw.Connection, number: int, state: ChangeState) -> None:
+    def record_state(self, db: apsw.Connection, number: int, state: ChangeState) -> None:
         """Record how far a change came, and update the change that it undoes."""
         db.execute(_STATE, (state, number, state))
         becomes, row = ChangeState.UNDONE, next(iter(_rows(db, _BY_ID, (self._workspace, number))), None)

@@ -278,11 +278,11 @@ class SetAsideLedgers:
         self.paths = await asyncio.to_thread(aside, self._path)
         self._unread = {path: why for path, why in self._unread.items() if path in self.paths}
 
-    def is_settled(self, ledger: LedgerDatabase) -> bool:
+    def has_all_marks(self, ledger: LedgerDatabase) -> bool:
         """Return whether the open ledger has the marks of all."""
         return self._settled_for == ledger.epoch and not self._unread
 
-    async def settle(self, ledger: LedgerDatabase, *, is_read_only: bool) -> None:
+    async def copy_marks(self, ledger: LedgerDatabase, *, is_read_only: bool) -> None:
         """Copy the marks of all into the ledger, unless it has them; raises StoreError of the ledger, OSError."""
         epoch = ledger.epoch
         await self.scan()

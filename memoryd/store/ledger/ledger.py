@@ -345,19 +345,19 @@ class Ledger:
 
         async def with_marks(step: Transaction[Returned]) -> Returned:
             while True:
-                if not self._aside.is_settled(self._file):
+                if not self._aside.has_all_marks(self._file):
                     # also when the owner may have removed them
-                    await self._aside.settle(self._file, is_read_only=self._is_read_only)
+                    await self._aside.copy_marks(self._file, is_read_only=self._is_read_only)
                 result = on_empty(step) if self._aside.has_unread else await run(step)
                 # otherwise the ledger was started anew since, without the marks of the old one
-                if self._aside.has_unread or self._aside.is_settled(self._file):
+                if self._aside.has_unread or self._aside.has_all_marks(self._file):
                     return result
 
         with self._noting_failure():
             await self._aside.scan()
         result = await self._use(with_marks, step, makes_file=makes_file or bool(self._aside.paths))
         if not self._file.is_open:
-            await self._aside.settle(self._file, is_read_only=self._is_read_only)
+            await self._aside.copy_marks(self._file, is_read_only=self._is_read_only)
         self._aside.require_read()
         return result
 

@@ -21,8 +21,8 @@ def test_one_that_was_begun_is_read_on_between_others() -> None:
 def test_what_is_gone_waits_for_what_was_new_then_and_for_nothing_else() -> None:
     renaming = Renaming()
     renaming.note([A], [B])
-    assert renaming.settled([B, C]) == []
+    assert renaming.deleted_conversations([B, C]) == []
     renaming.note([A], [C])
-    assert renaming.settled([C]) == [A]
+    assert renaming.deleted_conversations([C]) == [A]
     renaming.note([], [])
-    assert renaming.settled([]) == []
+    assert renaming.deleted_conversations([]) == []
