@@ -31,9 +31,9 @@ WORKSPACE: Final = 120
 LEAST_WEIGHT: Final = 0.34
 RIDGE: Final = 1.0
 LEAST_SOURCES: Final = 2
-HELD: Final = frozenset({"24", "25", "26", "38"})
+TESTED: Final = frozenset({"24", "25", "26", "38"})
 """Files of cases that tests hold, and of their like."""
-HELD_COUNT: Final = 3
+TESTED_COUNT: Final = 3
 """How often a message of these counts."""
 FOLDS: Final = 5
 
@@ -168,7 +168,7 @@ def _candidate(text: str) -> Candidate:
 
 def fitted(messages: Sequence[Labelled]) -> dict[str, float]:
     """Return the weight of each feature that enough lines have, of several files."""
-    counted = [one for one in messages for _ in range(HELD_COUNT if one.source in HELD else 1)]
+    counted = [one for one in messages for _ in range(TESTED_COUNT if one.source in TESTED else 1)]
     rows = [(row, at in one.outdated, one.source) for one in counted for at, row in enumerate(one.rows)]
     return fitted_features(
         [row for row, _, _ in rows],

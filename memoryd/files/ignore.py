@@ -341,8 +341,8 @@ def overlapping_workspaces(workspaces: Iterable[Path], tops: Iterable[Path]) -> 
     }
 
 
-def combined_ruling(own: IgnoreState, real_paths: RealPaths, others: Sequence[tuple[Path, IgnoreState]]) -> IgnoreState:
-    """Return a ruling that hides what any of them hides, and holds if any of them does.
+def combined_rules(own: IgnoreState, real_paths: RealPaths, others: Sequence[tuple[Path, IgnoreState]]) -> IgnoreState:
+    """Return rules that hide what any of them hides, and hold if any of them does.
 
     Each ruling of `others` applies to paths below its own workspace.
     """

@@ -168,9 +168,9 @@ class CandidateSearch(Struct):
         if self.recipe.prefers_vectors and vector.took_part:
             lexical, matches = Arm(ArmState.OFF, "query.hybrid.enabled is false"), None
         words, meaning = matches or LexicalMatches(), near or VectorMatches()
-        is_full = len(words.bm25) >= self.recipe.words or len(meaning.cosines) >= self.recipe.vectors
+        may_have_more = len(words.bm25) >= self.recipe.words or len(meaning.cosines) >= self.recipe.vectors
         result = ranked_rows or await self._rank_in_time(words, meaning)
-        return Candidates({LEXICAL: lexical, VECTOR: vector}, result.ranking, is_full, result.rows, self._moment)
+        return Candidates({LEXICAL: lexical, VECTOR: vector}, result.ranking, may_have_more, result.rows, self._moment)
 
     async def _rank_in_time(self, words: LexicalMatches, meaning: VectorMatches) -> _RankedRows:
         """Rank the matches of both arms; if the statistics fail or are late, without them, and so without verdicts."""
@@ -216,12 +216,6 @@ class CandidateSearch(Struct):
         paths = reader.paths(evidence.chunks)
         hidden = {chunk for chunk, path in paths.items() if path in withdrawn or path in exclusions.paths}
         return evidence.only(evidence.chunks - hidden - exclusions.chunks)
-
-
-def _unbeaten(ranking: Ranked, selected: Selected, count: int) -> int:
-    """Return how many hits no candidate beyond the first `count` can outscore: reductions only lower a base score."""
-    bound = ranking.base_scores[ranking.telling[count]] if count < len(ranking.telling) else 0.0
-    return sum(hit.score >= bound for hit in selected.hits[: selected.telling])
 
 
 class _ReplacedError(Exception):
@@ -307,11 +301,11 @@ class BuiltinSearch:
             selected = await self._selected(query, candidates, count, is_last=is_last)
             step = next_step(
                 query.limit,
-                hits=_unbeaten(ranking, selected, count),
+                hits=ranking.unbeaten(selected.hits[: selected.telling], count),
                 has_room=selected.has_room,
                 has_dominant=selected.dominant is not None,
                 unread=ranking.unread(count, is_filled=len(selected.hits) >= query.limit),
-                is_full=candidates.may_have_more,
+                may_have_more=candidates.may_have_more,
                 has_asked_others=search.has_added_others,
                 is_deepest=search.recipe.words >= DEEPEST,
                 is_late=time.monotonic() > end,

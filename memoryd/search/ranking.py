@@ -6,7 +6,7 @@ made by `bench/commonness.py`, which names its sources; NOTICE names their owner
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from datetime import UTC, datetime
 from functools import cache, lru_cache
 from pathlib import Path
@@ -80,6 +80,11 @@ class Ranked(Struct, frozen=True):
     def unread(self, count: int, *, is_filled: bool) -> int:
         """Return how many candidates behind the first `count` may be in the answer; if it is filled, noise may not."""
         return max(0, len(self.telling) + (0 if is_filled else len(self.noise)) - count)
+
+    def unbeaten(self, hits: Iterable[Hit], count: int) -> int:
+        """Return how many hits no candidate behind the first `count` can outscore: reductions only lower scores."""
+        bound = self.base_scores[self.telling[count]] if count < len(self.telling) else 0.0
+        return sum(hit.score >= bound for hit in hits)
 
     def evidence_of(self, chunk: int) -> ChunkEvidence:
         """Return the evidence for a chunk; empty if no arm found it."""
@@ -272,9 +277,7 @@ def select(
     )
     too_low = SkipReason.BELOW_MIN_SCORE.format(min_score)
     refused = [replace(hit, because=too_low) for hit in aged if _is_refused(hit, min_score)]
-    eligible = fold_copies(
-        [hit for hit in aged if not _is_refused(hit, min_score)] if refused else aged, now.tzinfo or UTC
-    )
+    eligible = fold_copies([hit for hit in aged if not _is_refused(hit, min_score)], now.tzinfo or UTC)
     noise = [hit for hit in eligible if hit.is_noise]
     leaders = _Leaders(limit)
     rest = leaders.choose([hit for hit in eligible if not hit.is_noise] if noise else eligible, settings)

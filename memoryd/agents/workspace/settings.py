@@ -29,7 +29,7 @@ from memoryd.files.ignore import (
     IgnoreState,
     IgnoreTimings,
     RealPaths,
-    combined_ruling,
+    combined_rules,
     overlapping_workspaces,
 )
 from memoryd.files.roots import folders_by_prefix, team_roots, workspace_roots
@@ -175,7 +175,7 @@ class WorkspaceRules:
             return own
         near = overlapping_workspaces((path for path, _ in self._neighbours), (root.path for root in self.roots()))
         others = [(path, file.read()) for path, file in self._neighbours if path in near]
-        return combined_ruling(own, RealPaths(self.workspace, follow_symlinks=self._settings.follow_symlinks), others)
+        return combined_rules(own, RealPaths(self.workspace, follow_symlinks=self._settings.follow_symlinks), others)
 
     def read(self) -> tuple[list[ScanRoot], ScanRules]:
         """Return the folders and the rules for one scan. Blocks."""

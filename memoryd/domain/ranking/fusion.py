@@ -4,8 +4,7 @@
 the others; cosines against the noise of this question over the complete corpus, in standard deviations. An embedder
 that cannot separate an answer from an unrelated text has no cosine far above its noise, and so changes little: the
 keyword ranking stays where it is sure. `score_weighted` is the raw weighted sum of the OpenClaw configuration
-reference.
-`score_reciprocal` uses ranks alone.
+reference. `score_reciprocal` uses ranks alone.
 """
 
 import math

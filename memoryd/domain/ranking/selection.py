@@ -132,22 +132,22 @@ def next_step(
     has_room: bool,
     has_dominant: bool,
     unread: int,
-    is_full: bool,
+    may_have_more: bool,
     has_asked_others: bool,
     is_deepest: bool,
     is_late: bool,
 ) -> NextStep:
     """Return the next step of a search for `limit` hits; unread candidates cannot outscore `hits` of its hits.
 
-    `has_room`: copies or similar notes hold places that other hits may take. `has_dominant`: one document has more than
-    its share. `unread`: number of candidates that could enter the answer; noise could only while places are free.
-    `is_full`: an arm has further matches. `is_late` ends the queries to the arms, not the reading: their candidates are
-    in memory, and a partial reading would hide hits of other documents behind copies.
+    `has_room`: copies or similar notes hold places that other hits may take. `has_dominant`: one document has more
+    than its share. `unread`: number of candidates that could enter the answer; noise could only while places are
+    free. `may_have_more`: an arm may have further matches. `is_late` ends the queries to the arms, not the reading:
+    their candidates are in memory, and a partial reading would hide hits of other documents behind copies.
     """
     is_settled = hits >= limit and not has_dominant and not has_room
     if unread and not is_settled:
         return NextStep.READ_MORE
-    if not is_full or is_late:
+    if not may_have_more or is_late:
         return NextStep.ANSWER
     if has_dominant and not has_asked_others:
         # a document with hundreds of matching chunks fills any depth: a deeper query would return more of it

@@ -308,7 +308,7 @@ def _best_rows(
 def _complete(question: Question, chunks_of: Callable[[str], Chunks]) -> list[Chunks]:
     """Return the chunks with all terms exactly, and the chunks with all terms at least as prefixes.
 
-    One list if both are equal, none for a single term that needs no distinction. `held` returns the chunks of an
+    One list if both are equal, none for a single term that needs no distinction. `chunks_of` returns the chunks of an
     expression. Dates are matched as `term_expression` says.
     """
     terms = question.complete

@@ -24,7 +24,7 @@ def step(
         has_room=room,
         has_dominant=dominant,
         unread=unread,
-        is_full=full,
+        may_have_more=full,
         has_asked_others=asked_others,
         is_deepest=deepest,
         is_late=late,
