@@ -226,6 +226,7 @@ def test_daemon_that_has_only_just_begun_is_waited_for(tmp_path: Path, monkeypat
         begun = subprocess.Popen(["memoryd", "30"], executable="/bin/sleep")
         starting.callback(begun.wait)
         starting.callback(begun.kill)
+        eventually(lambda: Path(f"/proc/{begun.pid}/cmdline").read_bytes())  # the kernel writes it after the exec
         listening = threading.Timer(0.3, lambda: starting.enter_context(serving(path)))
         listening.start()
         starting.callback(listening.join)
