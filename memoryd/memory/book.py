@@ -103,7 +103,7 @@ class MemoryCache:
                 if key in full.memories
                 for source in full.memories[key].sources
             ]
-            visible = changed_book(full, sources, (), full.pages.values()) if sources else full
+            visible = changed_book(full, sources, (), full.pages.values()).following(self._visible) if sources else full
             self.hidden.forget(frozenset(source.chunk for source in sources))
             self._visible, self._visible_of = visible, full
         return self._visible

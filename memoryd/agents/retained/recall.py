@@ -163,7 +163,7 @@ class _CachedBlock(Struct, frozen=True):
 
 def _parts_of_book(facts: MemoryFacts, before: StableLines, visibility: Visibility) -> tuple[StableLines, StableParts]:
     lines = before if facts.book is before.book else before.of(facts.book)
-    return lines, stable_parts(lines, facts.versions.older, visibility)
+    return lines, stable_parts(lines, facts.book.superseded, visibility)
 
 
 def _parts(recalled: Recalled) -> Iterator[BundlePart]:

@@ -280,7 +280,8 @@ class AgentRetaining(Struct, frozen=True, kw_only=True):
         with contextlib.suppress(TimeoutError, StoreError):
             async with asyncio.timeout(_KNOWN_SECONDS):
                 book = await self.book.current()
-                known = (await self.facts(book)).versions
+                # in a thread
+                await self.facts(book)
             path, day = retention.path, date_in_name(retention.path) or date.max
             new_memories = (
                 Memory(
@@ -289,7 +290,7 @@ class AgentRetaining(Struct, frozen=True, kw_only=True):
                 for placed, is_new in zip(retention.placed, retention.added, strict=True)
                 if is_new
             )
-            doubts = [doubt for memory in new_memories for doubt in known.doubts(memory)]
+            doubts = [doubt for memory in new_memories for doubt in book.versions.doubts(memory)]
             return [_render_doubt(book.memories[doubt.older]) for doubt in doubts if isinstance(doubt, Disagreement)]
         return []
 

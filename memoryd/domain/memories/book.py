@@ -20,7 +20,7 @@ from memoryd.domain.memories.generated import restates
 from memoryd.domain.memories.kinds import TEAM, Kind, MemoryId, ShortId, is_belief, short_id
 from memoryd.domain.memories.line import RetainedLine
 from memoryd.domain.memories.times.spans import DaySpan
-from memoryd.domain.memories.versions import Older, superseded
+from memoryd.domain.memories.versions import KnownVersions, Older
 from memoryd.domain.text.note_status import is_outdated
 from memoryd.domain.text.sanitizing import Flag, path_flags
 
@@ -143,9 +143,15 @@ class Book(Struct, frozen=True, dict=True):
     """The number of memories that use each spelling of an entity's name."""
 
     @cached_property
+    def versions(self) -> KnownVersions:
+        """The relations between the memories; those of an earlier book are updated, which is cheaper."""
+        earlier: KnownVersions = self.__dict__.pop(_EARLIER, KnownVersions())
+        return earlier.of(self.memories)
+
+    @property
     def superseded(self) -> Older:
         """The memories that each memory supersedes, newer to older."""
-        return superseded(self.memories.values())
+        return self.versions.older
 
     @cached_property
     def own(self) -> "Book":
@@ -153,18 +159,16 @@ class Book(Struct, frozen=True, dict=True):
         if TEAM not in self.scoped:
             return self
         sources = (source for memory in self.memories.values() for source in memory.sources)
-        return book_of((source for source in sources if not person_of(source.path)), self.pages.values())
+        return book_of((source for source in sources if not person_of(source.path)), self.pages.values()).following(
+            self
+        )
 
     @cached_property
     def without_copies(self) -> "Book":
         """The own book without copies of conflicts: the memories whose lines may be edited."""
         sources = [source for memory in self.own.memories.values() for source in memory.sources]
         settled = [source for source in sources if not is_conflict_copy(source.path)]
-        return self.own if len(settled) == len(sources) else book_of(settled, self.pages.values())
-
-    def note_superseded(self, older: Older) -> None:
-        """Store what each memory supersedes, for callers that derived it from the previous book, which is cheaper."""
-        self.__dict__.setdefault("superseded", older)
+        return self.own if len(settled) == len(sources) else book_of(settled, self.pages.values()).following(self)
 
     @cached_property
     def by_day(self) -> tuple[Memory, ...]:
@@ -223,15 +227,18 @@ class Book(Struct, frozen=True, dict=True):
         at = bisect_right(ids, f"{short}~") - 1
         return ids[at] if at >= 0 and ids[at].startswith(short) else None
 
-    def with_names_of(self, other: "Book") -> "Book":
-        """Return this book; if the names are the same as in another book, reuse that book's name index."""
+    def following(self, earlier: "Book") -> "Book":
+        """Return this book; it reuses the relations of an earlier book, and its index of names if they are the same."""
         are_same = (self.name_counts.keys(), self.aliases, self.pages) == (
-            other.name_counts.keys(),
-            other.aliases,
-            other.pages,
+            earlier.name_counts.keys(),
+            earlier.aliases,
+            earlier.pages,
         )
-        if are_same and (names := other.__dict__.get("_names")) is not None:
+        if are_same and (names := earlier.__dict__.get("_names")) is not None:
             self.__dict__["_names"] = names
+        known = earlier.__dict__.get("versions") or earlier.__dict__.get(_EARLIER)
+        if known is not None:
+            self.__dict__[_EARLIER] = known
         return self
 
     def entity_named(self, name: str) -> EntitySlug:
@@ -256,6 +263,8 @@ class Book(Struct, frozen=True, dict=True):
 
 
 _SHORTEST_ID = 4
+_EARLIER = "earlier_versions"
+"""The attribute of a book with the relations of an earlier one, until its own are needed."""
 
 
 def book_of(sources: Iterable[MemorySource], pages: Iterable[EntityPage] = ()) -> Book:
@@ -338,7 +347,7 @@ def changed_book(
         marked=(book.marked - touched) | part.marked,
         name_counts=+written,
     )
-    return changed.with_names_of(book)
+    return changed.following(book)
 
 
 def changed_memories(book: Book, after: Book) -> frozenset[MemoryId]:

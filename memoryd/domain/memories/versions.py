@@ -116,16 +116,6 @@ _Relation = Disagreement | _Edge
 Value = TypeVar("Value")
 
 
-def superseded(memories: Iterable[VersionInput]) -> Older:
-    """Return the memories that each memory supersedes directly: by `supersedes=`, or as a newer version of a fact.
-
-    Versions are of network world or opinion, or notes, of one scope and about the same entities, without an `at`. Each
-    supersedes those that are current at its time. An unknown or ambiguous id is ignored. In a circle the later line is
-    valid.
-    """
-    return KnownVersions().of({memory.id: memory for memory in memories}).older
-
-
 class KnownVersions(Struct, frozen=True, eq=False, dict=True):
     """The relations between memories, updated incrementally for other memories.
 
@@ -144,7 +134,12 @@ class KnownVersions(Struct, frozen=True, eq=False, dict=True):
 
     @cached_property
     def older(self) -> Older:
-        """The memories that each memory supersedes directly, as in `superseded`."""
+        """The memories that each memory supersedes directly: by `supersedes=`, or as a newer version of a fact.
+
+        Versions are of network world or opinion, or notes, of one scope and about the same entities, without an `at`.
+        Each supersedes those that are current at its time. An unknown or ambiguous id is ignored. In a circle the later
+        line is valid.
+        """
         edges = (relation for relation in self._all if not isinstance(relation, Disagreement))
         older = grouped(_without_circles(dict.fromkeys(edges), self._memories))
         # sorted, so that the result does not depend on earlier states

@@ -92,20 +92,17 @@ def _row(source: MemorySource) -> _Row:
 
 
 class MemoryFacts(Struct, frozen=True):
-    """Days, versions and descriptions of one book. They contain nothing about memories that are not in the book."""
+    """Days and descriptions of one book. They contain nothing about memories that are not in the book."""
 
     book: Book = Book()
     days: MemoryDays = MemoryDays()
-    versions: KnownVersions = KnownVersions()
     descriptions: Descriptions = Descriptions()
 
     def of(self, book: Book) -> "MemoryFacts":
         """Return the facts of a later book; call it in a thread."""
-        versions = self.versions.of(book.memories)
         # computed now because every query needs them
-        _ = book.entities_in(""), versions.older, versions.disagreements
-        book.note_superseded(versions.older)
-        return MemoryFacts(book, self.days.of(book), versions, self.descriptions.of(book))
+        _ = book.entities_in(""), book.versions.older, book.versions.disagreements
+        return MemoryFacts(book, self.days.of(book), self.descriptions.of(book))
 
     def versions_for(self, filters: RecallFilters, until: date) -> KnownVersions:
         """Return the versions among memories that the asker may know, without lines in logs after the day `until`."""
@@ -116,7 +113,7 @@ class MemoryFacts(Struct, frozen=True):
                 if sources:
                     # the same object if all of its lines remain
                     known[key] = memory if len(sources) == len(memory.sources) else Memory(key, sources)
-        return self.versions.of(known)
+        return self.book.versions.of(known)
 
 
 def is_written(source: MemorySource, until: date) -> bool:
@@ -303,7 +300,7 @@ async def _versions_for(
 
 
 def _versions(facts: MemoryFacts, filters: RecallFilters | None, until: date) -> Versions:
-    known = facts.versions if filters is None else facts.versions_for(filters, until)
+    known = facts.book.versions if filters is None else facts.versions_for(filters, until)
     newer, doubts = newer_of(known.older), known.disagreements
     return Versions(known.older, newer, {**leading_over(doubts), **newer}, disagreeing_memories(doubts), doubts)
 

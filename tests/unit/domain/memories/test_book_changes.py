@@ -1,9 +1,11 @@
 from collections.abc import Sequence
 from datetime import date
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memoryd.domain.memories import versions
 from memoryd.domain.memories.book import Book, EntityPage, MemorySource, book_of, changed_book
 from tests.unit.domain.memories.books import line_of
 
@@ -46,3 +48,25 @@ def test_a_book_that_follows_its_files_is_that_of_all_their_lines(
 def test_memories_stand_in_the_order_of_their_ids(files: list[list[str]]) -> None:
     book = changed_book(Book(), [], whole(sources(files)), [])
     assert list(book.memories) == sorted(book.memories)
+
+
+@given(FILES, FILES, st.booleans())
+def test_relations_follow_the_changes(before: list[list[str]], after: list[list[str]], is_asked_before: bool) -> None:
+    old, new = whole(sources(before)), whole(sources(after, 1000))
+    book = changed_book(Book(), [], old, [])
+    if is_asked_before:
+        assert book.superseded is not None
+    changed = changed_book(changed_book(book, old, [], []), [], new, [])
+    assert changed.versions.older == book_of(new).versions.older
+    assert changed.versions.disagreements == book_of(new).versions.disagreements
+
+
+def test_relations_of_unchanged_memories_are_not_computed_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    file = whole(sources([LINES]))
+    book = changed_book(Book(), [], file[:-1], [])
+    assert book.superseded is not None
+    changed = changed_book(book, [], file[-1:], [])
+    analysed, parts_of = list[object](), versions._parts
+    monkeypatch.setattr(versions, "_parts", lambda memory: analysed.append(memory) or parts_of(memory))
+    assert changed.superseded is not None
+    assert analysed == [changed.memories[file[-1].line.id]]

@@ -1,5 +1,6 @@
 """Newer versions of a fact: what counts as one, what is another fact, and chains and circles of them."""
 
+from collections.abc import Iterable
 from datetime import date, timedelta
 from pathlib import Path
 
@@ -11,12 +12,16 @@ from memoryd.domain.memories.book import Memory, MemorySource, book_of
 from memoryd.domain.memories.facts.values import fact_skeleton, rough_words
 from memoryd.domain.memories.kinds import Kind, MemoryId, short_id
 from memoryd.domain.memories.line import Attributes, Provenance, RetainedLine
-from memoryd.domain.memories.versions import Disagreement, Doubt, KnownVersions, superseded
+from memoryd.domain.memories.versions import Disagreement, Doubt, KnownVersions, Older
 from memoryd.domain.text.sanitizing import Flag
 from tests.package_trees import ROOT
 
 SIMILARITY = Path(ROOT).parent / "tests" / "data" / "similarity"
 DAY = date(2025, 11, 1)
+
+
+def superseded(memories: Iterable[Memory]) -> Older:
+    return KnownVersions().of({memory.id: memory for memory in memories}).older
 
 
 def told(
