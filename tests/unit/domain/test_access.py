@@ -134,9 +134,7 @@ def test_key_has_channel_and_chat_type(text: str, channel: str | None, chat_type
         (Binding("main", GROUP), ALLOW_ALL, None, True),
     ],
 )
-def test_decision_for_socket_and_key(
-    binding: Binding, rules: AccessRules, key: str | None, is_allowed: bool
-) -> None:
+def test_decision_for_socket_and_key(binding: Binding, rules: AccessRules, key: str | None, is_allowed: bool) -> None:
     decision = decide(rules, binding, key, AGENTS)
     assert decision.is_allowed == is_allowed
     assert bool(decision.reason) == (not is_allowed)

@@ -89,9 +89,7 @@ def _literal_reasons(tree: ast.Module, *, is_why_module: bool) -> Iterator[str]:
         candidates: list[ast.expr] = []
         if isinstance(node, ast.Call):
             name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-            candidates = (
-                node.args[REASON_INDEX[name] : REASON_INDEX[name] + 1] if name in REASON_INDEX else []
-            )
+            candidates = node.args[REASON_INDEX[name] : REASON_INDEX[name] + 1] if name in REASON_INDEX else []
             candidates += [candidate.value for candidate in node.keywords if candidate.arg in REASON_KEYWORDS]
         elif is_why_module and isinstance(node, ast.FunctionDef) and node.name.lstrip("_").startswith("why"):
             candidates = [

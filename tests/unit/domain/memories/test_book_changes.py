@@ -26,23 +26,23 @@ def sources(files: Sequence[Sequence[str]], first_chunk: int = 0) -> dict[str, t
     return made
 
 
-def whole(files: dict[str, tuple[MemorySource, ...]]) -> list[MemorySource]:
+def all_of(files: dict[str, tuple[MemorySource, ...]]) -> list[MemorySource]:
     return [source for one in files.values() for source in one]
 
 
 @given(FILES, FILES, st.lists(st.sampled_from(PAGES), unique=True), st.booleans())
-def test_a_book_that_follows_its_files_is_that_of_all_their_lines(
+def test_changed_book_equals_book_of_all_lines(
     before: list[list[str]], after: list[list[str]], pages: list[EntityPage], keeps_chunks: bool
 ) -> None:
     old, new = sources(before), sources(after, 0 if keeps_chunks else 1000)
     changed = {path for path in old.keys() | new.keys() if old.get(path) != new.get(path)}
-    book = changed_book(Book(), [], whole(old), [])
-    gone = whole({path: held for path, held in old.items() if path in changed})
-    come = whole({path: held for path, held in new.items() if path in changed})
-    assert changed_book(book, gone, come, pages) == book_of(whole(new), pages)
+    book = changed_book(Book(), [], all_of(old), [])
+    removed = all_of({path: lines for path, lines in old.items() if path in changed})
+    added = all_of({path: lines for path, lines in new.items() if path in changed})
+    assert changed_book(book, removed, added, pages) == book_of(all_of(new), pages)
 
 
 @given(FILES)
-def test_memories_stand_in_the_order_of_their_ids(files: list[list[str]]) -> None:
-    book = changed_book(Book(), [], whole(sources(files)), [])
+def test_memories_are_ordered_by_id(files: list[list[str]]) -> None:
+    book = changed_book(Book(), [], all_of(sources(files)), [])
     assert list(book.memories) == sorted(book.memories)

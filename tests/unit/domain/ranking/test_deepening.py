@@ -59,9 +59,7 @@ def test_other_documents_are_asked_once_before_going_deeper() -> None:
 def test_deepest_query_is_the_last() -> None:
     assert step(room=True) is NextStep.ASK_DEEPER
     assert step(room=True, deepest=True) is NextStep.ANSWER
-    assert step(hits=2) is NextStep.ANSWER, (
-        "no copies, so no place for deeper candidates"
-    )
+    assert step(hits=2) is NextStep.ANSWER, "no copies, so no place for deeper candidates"
 
 
 def test_every_search_ends_with_an_answer() -> None:

@@ -11,8 +11,6 @@ TERMS = st.dictionaries(st.sampled_from(["lease", "abc", "海边", "none"]), st.
 WITH_HEADINGS = st.lists(st.builds("{}{}".format, st.sampled_from(["", "# "]), LINE), min_size=1, max_size=30).map(
     "\n".join
 )
-    "\n".join
-)
 
 
 @given(text=TEXTS | WITH_HEADINGS, terms=TERMS, limit=st.integers(1, 120))
