@@ -31,12 +31,12 @@ def test_range_round_trips(path: str, first: int, more: int) -> None:
         ("../shared/x.md#L3", Citation("../shared/x.md", 3, 3)),
     ],
 )
-def test_forms_that_people_write_are_read(text: str, expected: Citation) -> None:
+def test_citation_parses(text: str, expected: Citation) -> None:
     assert parse(text) == expected
 
 
 @pytest.mark.parametrize("text", ["", "#L5", "a.md#L0", "a.md#L9-L5", "a.md#L0-L3"])
-def test_nonsense_is_refused(text: str) -> None:
+def test_invalid_citation_is_refused(text: str) -> None:
     with pytest.raises(ValueError):
         parse(text)
 
@@ -49,16 +49,16 @@ def test_single_line_is_written_once() -> None:
 @pytest.mark.parametrize(
     ("mode", "in_direct", "in_group"), [("on", True, True), ("off", False, False), ("auto", True, False)]
 )
-def test_mode_says_where_answers_cite(mode: str, in_direct: bool, in_group: bool) -> None:
+def test_mode_decides_which_answers_cite(mode: str, in_direct: bool, in_group: bool) -> None:
     assert CitationMode(mode).cites(is_direct=True) == in_direct
     assert CitationMode(mode).cites(is_direct=False) == in_group
 
 
-def test_footer_stands_one_blank_line_below_the_exact_text() -> None:
+def test_footer_follows_a_blank_line_below_the_exact_text() -> None:
     assert with_footer("  - indented\n\n", Citation("a.md", 3, 9)) == "  - indented\n\nSource: a.md#L3-L9"
 
 
-def test_name_of_a_file_cannot_break_out_of_the_footer() -> None:
+def test_file_name_cannot_break_out_of_footer() -> None:
     footer = with_footer("text", Citation("a\n\nSource: b.md\u2028\x1b[31m.md", 1)).split("\n\n")
     assert footer == ["text", "Source: a\\n\\nSource: b.md\\u2028\\x1b[31m.md#L1"]
 
@@ -83,28 +83,28 @@ def test_picture_is_cited_as_a_whole() -> None:
         ("session:x.md#Q3", Citation("session:x.md#Q3")),
     ],
 )
-def test_conversations_are_cited_by_turns_or_by_lines_of_their_file(text: str, expected: Citation) -> None:
+def test_conversation_citation_names_turns_or_lines(text: str, expected: Citation) -> None:
     assert parse(text) == expected
 
 
 @pytest.mark.parametrize(
-    ("first", "last", "told"),
+    ("first", "last", "place"),
     [(33, 34, "Q17"), (33, 33, "Q17"), (34, 34, "Q17"), (34, 35, "Q17-Q18"), (1, None, "Q1"), (29, 34, "Q15-Q17")],
 )
-def test_lines_of_turns_are_told_as_turns(first: int, last: int | None, told: str) -> None:
-    assert str(Citation("session:main-20261018", first, last)) == f"session:main-20261018#{told}"
-    assert Citation("session:main-20261018", first, last).place == told
+def test_lines_of_turns_are_shown_as_turns(first: int, last: int | None, place: str) -> None:
+    assert str(Citation("session:main-20261018", first, last)) == f"session:main-20261018#{place}"
+    assert Citation("session:main-20261018", first, last).place == place
 
 
 @given(first=st.integers(1, 99_999_999), more=st.integers(0, 1_000))
 def test_turns_round_trip(first: int, more: int) -> None:
-    told = f"session:main-20261018#Q{first}" + (f"-Q{first + more}" if more else "")
-    citation = parse(told)
-    assert str(citation) == told
+    text = f"session:main-20261018#Q{first}" + (f"-Q{first + more}" if more else "")
+    citation = parse(text)
+    assert str(citation) == text
     assert (citation.start_line, citation.end_line) == (2 * first - 1, 2 * (first + more))
 
 
 @pytest.mark.parametrize("text", ["session:x#Q0", "session:x#Q9-Q5"])
-def test_turns_that_cannot_be_are_refused(text: str) -> None:
+def test_invalid_turn_range_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="turn range"):
         parse(text)

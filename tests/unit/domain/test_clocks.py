@@ -13,12 +13,12 @@ def after(running: float, elapsed: float, wall: float) -> Clocks:
 
 @pytest.mark.parametrize("late", [0.0, 0.9])
 @pytest.mark.parametrize("slewed", [-0.01, 0.0, 0.01])
-def test_pause_that_is_a_little_late_is_no_jump(late: float, slewed: float) -> None:
+def test_slightly_late_pause_is_no_jump(late: float, slewed: float) -> None:
     passed = PAUSE + late
     assert jump(BEFORE, after(passed, passed, passed + slewed), PAUSE) is None
 
 
-def test_sleep_of_the_machine_is_told_from_a_stopped_process() -> None:
+def test_machine_sleep_differs_from_stopped_process() -> None:
     slept = jump(BEFORE, after(2.0, 3_602.0, 3_602.0), PAUSE)
     stopped = jump(BEFORE, after(62.0, 62.0, 62.0), PAUSE)
     assert slept is not None
@@ -27,7 +27,7 @@ def test_sleep_of_the_machine_is_told_from_a_stopped_process() -> None:
     assert (stopped.reason, stopped.was_set_back) == ("the process was stopped for 60 s", False)
 
 
-def test_time_of_day_that_was_set_is_told_by_its_direction() -> None:
+def test_changed_time_of_day_has_a_direction() -> None:
     forward, back = jump(BEFORE, after(2, 2, 92), PAUSE), jump(BEFORE, after(2, 2, -88), PAUSE)
     assert forward is not None
     assert back is not None
@@ -35,7 +35,7 @@ def test_time_of_day_that_was_set_is_told_by_its_direction() -> None:
     assert (back.reason, back.was_set_back) == ("the clock was set back by 90 s", True)
 
 
-def test_clock_set_back_counts_though_the_machine_slept_too() -> None:
+def test_clock_set_back_during_sleep_is_detected() -> None:
     found = jump(BEFORE, replace(after(2, 3_602, 0), wall=BEFORE.wall - 60), PAUSE)
     assert found is not None
     assert found.was_set_back

@@ -1,4 +1,4 @@
-"""What git leaves of two versions of a text, and both versions of a note in one."""
+"""Conflict markers of git, and merging of both versions of a note."""
 
 import pytest
 from hypothesis import given
@@ -22,7 +22,7 @@ LINES = st.lists(st.sampled_from(["<<<<<<< a", "=======", "||||||| b", ">>>>>>> 
 
 
 @pytest.mark.parametrize("text", [MERGED, DIFF3, MERGED.replace("\n", "\r\n")])
-def test_each_side_is_taken_out_of_its_marks(text: str) -> None:
+def test_each_side_can_be_kept(text: str) -> None:
     kept = {keep: resolve_conflicts(text, keep).replace("\r", "") for keep in KeepVersion}
     assert kept[KeepVersion.ORIGINAL] == "# Day\nours\nend\n"
     assert kept[KeepVersion.COPY] == "# Day\ntheirs\nend\n"
@@ -32,13 +32,13 @@ def test_each_side_is_taken_out_of_its_marks(text: str) -> None:
 @pytest.mark.parametrize(
     "text", ["Title\n=======\ntext\n", "<<<<<<< HEAD\nours\n=======\ntheirs\n", "=======\n>>>>>>> x\n", " <<<<<<< a\n"]
 )
-def test_what_lacks_a_mark_is_left_alone(text: str) -> None:
+def test_incomplete_markers_are_left_alone(text: str) -> None:
     assert list(marked_conflicts(text.encode())) == []
     assert resolve_conflicts(text, KeepVersion.COPY) == text
 
 
 @given(LINES)
-def test_blanks_keep_lines_and_offsets_and_settling_leaves_no_conflict(lines: list[str]) -> None:
+def test_blanking_one_side_keeps_lines_and_offsets(lines: list[str]) -> None:
     data = "\n".join(lines).encode()
     blank = without_other_side(data)
     assert len(blank) == len(data)
@@ -47,7 +47,7 @@ def test_blanks_keep_lines_and_offsets_and_settling_leaves_no_conflict(lines: li
 
 
 @given(st.lists(st.sampled_from("abcd")), st.lists(st.sampled_from("abcd")))
-def test_both_versions_hold_every_line_of_each(original: list[str], copy: list[str]) -> None:
+def test_merge_contains_every_line_of_both_versions(original: list[str], copy: list[str]) -> None:
     both = iter(merge_versions("\n".join(original), "\n".join(copy)).split("\n"))
     assert all(line in both for line in original or [""])
     both = iter(merge_versions("\n".join(original), "\n".join(copy)).split("\n"))
@@ -55,14 +55,14 @@ def test_both_versions_hold_every_line_of_each(original: list[str], copy: list[s
     assert merge_versions("a\nb", "a\nb") == "a\nb"
 
 
-def test_of_both_versions_in_a_log_the_original_holds() -> None:
+def test_merge_puts_line_of_original_last() -> None:
     original, copy = (f"## Retain\n\n- W: tea\n- W: The pier is number {number}.\n" for number in (9, 4))
     merged = f"## Retain\n\n- W: tea\n<<<<<<< a\n{original[20:]}=======\n{copy[20:]}>>>>>>> b\n"
     for both in (merge_versions(original, copy), resolve_conflicts(merged, KeepVersion.BOTH)):
         assert both == "## Retain\n\n- W: tea\n- W: The pier is number 4.\n- W: The pier is number 9.\n"
 
 
-def test_memories_of_the_other_side_are_none_until_it_is_settled() -> None:
+def test_other_side_of_unresolved_conflict_has_no_memories() -> None:
     text = "## Retain\n<<<<<<< HEAD\n- W @Ada: Lisbon\n=======\n- W @Ada: Turin\n>>>>>>> x\n- W @Ada: tea\n"
     lines = memory_sections(encode_padded(text), "memory/2026-11-02.md").lines  # type: ignore[arg-type]
     assert [(one.line.text, one.start_line) for one in lines] == [("Lisbon", 3), ("tea", 7)]

@@ -19,7 +19,7 @@ LINES = st.integers(1, 10**9)
 
 
 @pytest.mark.parametrize(
-    ("path", "is_one"),
+    ("path", "expected"),
     [
         ("session:telegram-bob-20261018", True),
         ("sessions/main/0d9f.jsonl", True),
@@ -35,26 +35,26 @@ LINES = st.integers(1, 10**9)
         ("MEMORY.md", False),
     ],
 )
-def test_name_tells_a_conversation_from_a_note(path: str, is_one: bool) -> None:
-    assert is_conversation(path) == is_one
+def test_conversation_path_is_recognised(path: str, expected: bool) -> None:
+    assert is_conversation(path) == expected
 
 
 @given(name=NAMES, line=LINES)
-def test_parts_of_turns_are_told_as_their_session(name: str, line: int) -> None:
+def test_part_of_turns_maps_to_its_session(name: str, line: int) -> None:
     path = turns_path(safe_id(name))
     assert is_turns_path(path)
     assert conversation_path(part_path(path, line)) == path == conversation_path(path)
 
 
 @given(agent=NAMES, stem=NAMES, line=LINES)
-def test_parts_of_a_transcript_are_told_as_its_file(agent: str, stem: str, line: int) -> None:
+def test_part_of_transcript_maps_to_its_file(agent: str, stem: str, line: int) -> None:
     path = transcript_path(agent, f"{stem}.jsonl")
     assert not is_turns_path(path)
     assert conversation_path(part_path(path, line)) == path
 
 
 @given(folder=NAMES, name=NAMES.map(lambda stem: f"{stem}.md"))
-def test_no_note_is_a_conversation_or_a_part_of_one(folder: str, name: str) -> None:
+def test_note_is_neither_conversation_nor_part(folder: str, name: str) -> None:
     for path in (name, f"sessions/{name}", f"sessions/{folder}/{name}", f"session:{name}"):
         if is_document_name(path.rpartition("/")[2]):
             assert not is_conversation(path)

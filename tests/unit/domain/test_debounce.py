@@ -8,7 +8,7 @@ def test_nothing_is_due_without_a_hint() -> None:
     assert Debounce(quiet=1.5, hold=2).due is None
 
 
-def test_hint_is_due_after_a_quiet_spell() -> None:
+def test_hint_is_due_after_quiet_time() -> None:
     debounce = Debounce(quiet=1.5, hold=10)
     debounce.hint(100)
     assert debounce.due == 101.5
@@ -16,14 +16,14 @@ def test_hint_is_due_after_a_quiet_spell() -> None:
     assert debounce.due == 102.5
 
 
-def test_endless_hints_are_held_back_no_longer_than_the_hold() -> None:
+def test_endless_hints_are_due_after_the_hold() -> None:
     debounce = Debounce(quiet=1.5, hold=2)
     for tenth in range(100):
         debounce.hint(100 + tenth / 10)
     assert debounce.due == 102
 
 
-def test_acting_forgets_the_hints() -> None:
+def test_clear_forgets_hints() -> None:
     debounce = Debounce(quiet=1, hold=2)
     debounce.hint(5)
     debounce.clear()
@@ -37,9 +37,7 @@ def test_acting_forgets_the_hints() -> None:
     hold=st.floats(0, 10),
     gaps=st.lists(st.floats(0, 5), min_size=1, max_size=20),
 )
-def test_due_is_never_before_the_hint_nor_later_than_hold_and_quiet_allow(
-    quiet: float, hold: float, gaps: list[float]
-) -> None:
+def test_due_is_within_quiet_and_hold(quiet: float, hold: float, gaps: list[float]) -> None:
     debounce, now, first = Debounce(quiet=quiet, hold=hold), 0.0, gaps[0]
     for gap in gaps:
         now += gap

@@ -8,7 +8,7 @@ from memoryd.domain.documents import is_document_name, is_hidden, is_utf8_name, 
 @pytest.mark.parametrize(
     "name", ["MEMORY.md", "a.MD", "2026-10-18.md", "日记.md", "a b.md", "-x.md", "x.sync-conflict-1.md"]
 )
-def test_markdown_is_a_document(name: str) -> None:
+def test_markdown_file_is_document(name: str) -> None:
     assert is_document_name(name)
 
 
@@ -32,11 +32,11 @@ def test_markdown_is_a_document(name: str) -> None:
         "",
     ],
 )
-def test_editors_leftovers_and_other_files_are_not(name: str) -> None:
+def test_editor_leftovers_and_other_files_are_no_documents(name: str) -> None:
     assert not is_document_name(name)
 
 
-def test_folders_of_tools_are_hidden() -> None:
+def test_tool_folders_are_hidden() -> None:
     assert is_hidden(".git")
     assert is_hidden(".memory")
     assert not is_hidden("memory")
@@ -49,5 +49,5 @@ def test_any_name_can_be_shown(raw: bytes) -> None:
     assert is_utf8_name(name) == (raw.decode("utf-8", "replace").encode() == raw)
 
 
-def test_bytes_that_are_no_utf8_are_shown_as_escapes() -> None:
+def test_invalid_utf8_is_shown_as_escapes() -> None:
     assert printable_name("caf\udce9.md") == "caf\\xe9.md"

@@ -12,7 +12,7 @@ from memoryd.domain.embedding import NEEDLESS, PAUSED, PausePolicy
         (PausePolicy(is_configured=True, is_needless=True), PAUSED, True),
     ],
 )
-def test_why_no_vectors_are_made(policy: PausePolicy, why: str | None, is_unwanted: bool) -> None:
+def test_pause_has_a_reason(policy: PausePolicy, why: str | None, is_unwanted: bool) -> None:
     assert policy.why == why
     assert policy.is_paused is (why is not None)
     assert policy.is_unwanted is is_unwanted
@@ -20,7 +20,7 @@ def test_why_no_vectors_are_made(policy: PausePolicy, why: str | None, is_unwant
 
 @pytest.mark.parametrize("is_configured", [False, True])
 @pytest.mark.parametrize("is_needless", [False, True])
-def test_vectors_that_somebody_asks_for_are_always_made(is_configured: bool, is_needless: bool) -> None:
+def test_requested_vectors_are_never_paused(is_configured: bool, is_needless: bool) -> None:
     policy = PausePolicy(is_configured=is_configured, is_needless=is_needless, is_requested=True)
     assert not policy.is_paused
     assert not policy.is_unwanted

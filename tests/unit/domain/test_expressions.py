@@ -9,14 +9,14 @@ from memoryd.domain.expressions import expression
 from tests.package_trees import TREES
 
 
-def test_expression_is_compiled_once_when_it_is_first_used(monkeypatch: pytest.MonkeyPatch) -> None:
-    compiled, really = [], re.compile
+def test_expression_is_compiled_once_on_first_use(monkeypatch: pytest.MonkeyPatch) -> None:
+    compiled, compile_pattern = [], re.compile
 
-    def noted(pattern: str, flags: int) -> re.Pattern[str]:
+    def record(pattern: str, flags: int) -> re.Pattern[str]:
         compiled.append((pattern, flags))
-        return really(pattern, flags)
+        return compile_pattern(pattern, flags)
 
-    monkeypatch.setattr(re, "compile", noted)
+    monkeypatch.setattr(re, "compile", record)
     words = expression(r"(\w+) ok", re.IGNORECASE)
     assert (words.pattern, compiled) == (r"(\w+) ok", [])
     assert [words.sub("x", "all OK") for _ in range(3)] == ["x"] * 3
@@ -24,14 +24,14 @@ def test_expression_is_compiled_once_when_it_is_first_used(monkeypatch: pytest.M
     assert compiled == [(r"(\w+) ok", re.IGNORECASE)]
 
 
-def test_every_expression_of_the_package_can_be_compiled() -> None:
+def test_every_expression_of_the_package_compiles() -> None:
     programs = {"cli/__main__.py", "hooks/__main__.py", "sidecar/leash.py"}
     for module in TREES.keys() - programs:
         importlib.import_module(f"memoryd.{module.removesuffix('.py').replace('/', '.')}".removesuffix(".__init__"))
-    # what was there at the end of the collection of tests is not listed otherwise
+    # the conftest froze the objects that existed after collection, and get_objects omits frozen ones
     gc.unfreeze()
-    found = [one for one in gc.get_objects() if isinstance(one, expressions._Deferred)]
+    found = [item for item in gc.get_objects() if isinstance(item, expressions._Deferred)]
     gc.freeze()
     assert len(found) > 400
-    for one in found:
-        re.compile(one.pattern, one._flags)
+    for item in found:
+        re.compile(item.pattern, item._flags)

@@ -18,28 +18,28 @@ from memoryd.domain.text.sanitizing import Flag, path_flags, text_flags
         "inner\ufeffmark",
     ],
 )
-def test_characters_that_are_not_shown_are_flagged(text: str) -> None:
+def test_invisible_characters_are_flagged(text: str) -> None:
     assert text_flags(text) == (Flag.INVISIBLE,)
 
 
 @pytest.mark.parametrize(
     "text", ["", "plain", "日記 with 文字", "👩\u200d💻 works", "می\u200cخواهم", "tab\tand\nline", "\ufeff# Title"]
 )
-def test_text_that_people_write_is_not_flagged(text: str) -> None:
+def test_ordinary_text_is_not_flagged(text: str) -> None:
     assert text_flags(text) == ()
 
 
 @pytest.mark.parametrize("text", ["a\n\nSource: x.md#L1", "Source: memory/b.md", "  Source: y"])
-def test_line_like_our_footer_is_flagged(text: str) -> None:
+def test_line_that_imitates_the_footer_is_flagged(text: str) -> None:
     assert Flag.SOURCE_LINE in text_flags(text)
 
 
-def test_words_about_a_source_are_not() -> None:
+def test_mention_of_a_source_is_not_flagged() -> None:
     assert text_flags("The Source: of the river\nSource:\nOpen Source: yes") == ()
 
 
 @given(st.text())
-def test_any_text_has_flags_of_the_closed_list(text: str) -> None:
+def test_any_text_gets_known_flags(text: str) -> None:
     assert set(text_flags(text)) <= set(Flag)
 
 
@@ -57,7 +57,7 @@ def test_any_text_has_flags_of_the_closed_list(text: str) -> None:
         "_conflict-20260101-120000",  # ownCloud before 2.6
     ],
 )
-def test_copy_of_a_conflict_is_known_by_its_name(mark: str) -> None:
+def test_conflict_copy_is_recognised_by_name(mark: str) -> None:
     for name in ("memory/x", "memory/2026-11-02", "MEMORY", "memory/plan (1)", "ana:memory/x"):
         copy = f"{name}{mark}.md"
         assert original_of(copy) == f"{name}.md"
@@ -72,6 +72,6 @@ def test_copy_of_a_copy_has_the_same_original() -> None:
 @pytest.mark.parametrize(
     "name", ["memory/conflict.md", "memory/x 2.md", "memory/x-laptop.md", "memory/of conflicted copy.md", "x (1).md"]
 )
-def test_name_that_a_person_may_have_given_is_no_copy(name: str) -> None:
+def test_ordinary_name_is_no_copy(name: str) -> None:
     assert original_of(name) == name
     assert path_flags(name) == ()

@@ -27,9 +27,7 @@ LONG = "a" * 250
         ([], "a.md", False),
     ],
 )
-def test_last_match_decides_and_nothing_comes_back_from_a_hidden_folder(
-    lines: list[str], path: str, is_hidden: bool
-) -> None:
+def test_last_match_decides_except_in_hidden_folder(lines: list[str], path: str, is_hidden: bool) -> None:
     assert Patterns(lines).hides(path) == is_hidden
 
 
@@ -46,7 +44,7 @@ def test_last_match_decides_and_nothing_comes_back_from_a_hidden_folder(
         *("/home/me/notes/memory/private/", '"/home/me/notes/memory/private/" # mine', "private/\u00a0 \t"),
     ],
 )
-def test_slip_of_the_pen_hides_what_was_meant(line: str) -> None:
+def test_sloppy_pattern_hides_the_intended_file(line: str) -> None:
     rules = Patterns([line], folder="/home/me/notes", home="/home/me")
     assert rules.hides("memory/private/a.md")
     assert not rules.hides("memory/public/a.md")
@@ -54,14 +52,14 @@ def test_slip_of_the_pen_hides_what_was_meant(line: str) -> None:
 
 
 @pytest.mark.parametrize("line", ["~/shared/*.md", "/home/me/shared/", "memory/../../shared/a.md"])
-def test_path_that_leads_out_of_the_workspace_hides_what_is_listed_from_there(line: str) -> None:
+def test_path_outside_workspace_hides_listed_files(line: str) -> None:
     rules = Patterns([line], folder="/home/me/notes", home="/home/me")
     assert rules.hides("../shared/a.md")
     assert not rules.hides("shared/a.md")
 
 
 @pytest.mark.parametrize("line", ["Memory/PRIVATE/", "memory/Private/*.MD", "MEM[[:upper:]]RY/private", "[L-N]emory"])
-def test_case_counts_where_it_does_on_disk(line: str) -> None:
+def test_case_matters_as_on_the_file_system(line: str) -> None:
     assert Patterns([line], folds_case=True).hides("memory/private/A.md")
     assert not Patterns([line]).hides("memory/private/A.md")
 
@@ -69,17 +67,17 @@ def test_case_counts_where_it_does_on_disk(line: str) -> None:
 @pytest.mark.parametrize(
     ("line", "path"), [("a #b.md", "a #b.md"), ('"a".md', '"a".md'), (" a.md", " a.md"), ("a.md\u00a0", "a.md\u00a0")]
 )
-def test_letter_of_a_pattern_counts_too(line: str, path: str) -> None:
+def test_pattern_also_matches_literally(line: str, path: str) -> None:
     assert Patterns([line]).hides(path)
 
 
 @pytest.mark.parametrize("line", ['"!a.md"', " !a.md", "!a.md # b", "!./a.md", "!a.md\u00a0"])
-def test_slip_of_the_pen_brings_nothing_back(line: str) -> None:
+def test_sloppy_negation_reveals_nothing(line: str) -> None:
     assert Patterns(["*.md", line]).hides("a.md")
 
 
 @pytest.mark.parametrize("line", ["./", "//", "# a // b", " # a.md", "\\#a.md", "a\\ # b"])
-def test_slip_of_the_pen_hides_not_all(line: str) -> None:
+def test_sloppy_pattern_does_not_hide_everything(line: str) -> None:
     rules = Patterns([line])
     assert not rules.hides("a.md")
     assert rules.refused == ()
@@ -88,7 +86,7 @@ def test_slip_of_the_pen_hides_not_all(line: str) -> None:
 @pytest.mark.parametrize(
     "pattern", ["[a", "a\\", "[[:what:]]", "[[:alpha:", "{a,b}" * 6, "x" * (MAX_PATTERN_CHARS + 1)]
 )
-def test_pattern_without_a_meaning_is_named_with_its_line(pattern: str) -> None:
+def test_invalid_pattern_is_reported_with_its_line(pattern: str) -> None:
     (refused,) = Patterns(["# first", "drafts/", pattern]).refused
     assert (refused.line, refused.reason != "") == (3, True)
     assert Patterns([f"!{pattern}"]).refused == ()
@@ -101,6 +99,6 @@ def test_number_of_patterns_is_bounded() -> None:
 
 
 @pytest.mark.parametrize("pattern", ["*a" * 500 + "b", "**/*a" * 200 + "b", "[a]*" * 250 + "b", "?*" * 500 + "b"])
-def test_no_pattern_takes_long(pattern: str) -> None:
+def test_hostile_pattern_matches_fast(pattern: str) -> None:
     rules = Patterns([pattern] * 60)
     assert not rules.hides("/".join([LONG] * 4))

@@ -21,15 +21,15 @@ from memoryd.domain.patterns import fixed_part, is_glob, matches
         ("/srv/**", "/srv/a/b", True),
     ],
 )
-def test_pattern_matches_as_the_shell_does(pattern: str, path: str, is_match: bool) -> None:
+def test_pattern_matches_as_in_the_shell(pattern: str, path: str, is_match: bool) -> None:
     assert matches(pattern, path) is is_match
 
 
-def test_pattern_of_many_parts_takes_no_time() -> None:
+def test_pattern_with_many_parts_matches_fast() -> None:
     assert not matches("/**" * 60 + "/x", "/a" * 200)
 
 
-def test_fixed_part_is_the_folder_above_the_first_sign() -> None:
+def test_fixed_part_is_folder_above_first_wildcard() -> None:
     assert fixed_part("/home/ann/projects/*/notes") == "/home/ann/projects"
     assert fixed_part("/*/notes") == "/"
     assert fixed_part("/srv/o*.md") == "/srv"

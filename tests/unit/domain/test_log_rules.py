@@ -1,4 +1,4 @@
-"""Where the log goes, and how often an event may repeat."""
+"""Destination of the log, and the limit for repeated events."""
 
 import pytest
 
@@ -6,7 +6,7 @@ from memoryd.daemon.log_output import MAX_KINDS, OTHERS, LogRate, StandardError,
 
 
 @pytest.mark.parametrize(
-    ("found", "wanted"),
+    ("stderr", "expected"),
     [
         ("journal", False),
         ("terminal", False),
@@ -15,14 +15,14 @@ from memoryd.daemon.log_output import MAX_KINDS, OTHERS, LogRate, StandardError,
         ("nothing", True),
     ],
 )
-def test_own_file_is_there_where_nobody_else_keeps_what_is_said(found: StandardError, wanted: bool) -> None:
-    assert wants_file("auto", found) is wanted
-    assert wants_file("on", found)
-    assert not wants_file("off", found)
+def test_log_file_is_used_where_stderr_is_not_kept(stderr: StandardError, expected: bool) -> None:
+    assert wants_file("auto", stderr) is expected
+    assert wants_file("on", stderr)
+    assert not wants_file("off", stderr)
 
 
-def test_f129_of_events_that_repeat_the_rest_is_counted_and_told_once() -> None:
-    """Of a thousand events a minute three are logged; the count of the rest is told once, when the minute is over."""
+def test_f129_repeated_events_are_limited_and_the_rest_is_counted() -> None:
+    """Of 1000 events in a minute, 3 are logged; the count of the others is logged once when the minute is over."""
     now = 0.0
     rate = LogRate(3, lambda: now)
     assert sum(rate.admits("scan failed") for _ in range(1000)) == 3
@@ -34,13 +34,13 @@ def test_f129_of_events_that_repeat_the_rest_is_counted_and_told_once() -> None:
     assert rate.admits("scan failed")
 
 
-def test_what_is_left_out_at_the_end_is_told_then() -> None:
+def test_left_out_events_are_counted_at_the_end() -> None:
     rate = LogRate(1, lambda: 0.0)
     assert [rate.admits("late") for _ in range(3)] == [True, False, False]
     assert rate.take_left_out(is_end=True) == {"late": 2}
 
 
-def test_kinds_without_end_are_one_kind() -> None:
+def test_excess_kinds_are_counted_together() -> None:
     rate = LogRate(2, lambda: 0.0)
     admitted = sum(rate.admits(f"event {number}") for number in range(MAX_KINDS + 100))
     assert admitted == MAX_KINDS + 2

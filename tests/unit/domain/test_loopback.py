@@ -1,4 +1,4 @@
-"""What a request on the loopback port must say of itself, and how many wrong tokens are too many."""
+"""Checks of requests on the loopback port: host, origin, token, and the limit for wrong tokens."""
 
 import pytest
 
@@ -11,7 +11,7 @@ RULES = DoorRules.of(18790, ["memory.internal:18790"], ["app://notes"])
 @pytest.mark.parametrize(
     "host", ["127.0.0.1:18790", "localhost:18790", "[::1]:18790", "LOCALHOST:18790", "memory.internal:18790"]
 )
-def test_names_of_this_machine_are_let_in(host: str) -> None:
+def test_own_host_names_are_accepted(host: str) -> None:
     assert RULES.why_not_host([(b"host", host.encode())]) == ""
 
 
@@ -33,18 +33,18 @@ def test_names_of_this_machine_are_let_in(host: str) -> None:
         "",
     ],
 )
-def test_other_hosts_are_not(host: str) -> None:
+def test_other_hosts_are_refused(host: str) -> None:
     assert RULES.why_not_host([(b"host", host.encode())])
 
 
-def test_no_host_and_two_hosts_are_none_of_ours() -> None:
+def test_missing_or_second_host_is_refused() -> None:
     ours = (b"host", b"localhost:18790")
     assert RULES.why_not_host([])
     assert RULES.why_not_host([ours, (b"host", b"evil.com")])
     assert RULES.why_not_host([ours, ours])
 
 
-def test_origin_is_let_in_if_it_is_listed_or_none_is_named() -> None:
+def test_origin_must_be_listed_or_absent() -> None:
     assert RULES.why_not_origin([]) == ""
     assert RULES.why_not_origin([(b"origin", b"app://notes")]) == ""
     for origin in (b"https://evil.com", b"null", b"http://localhost:18790", b"", b"app://notes.evil.com"):
@@ -52,7 +52,7 @@ def test_origin_is_let_in_if_it_is_listed_or_none_is_named() -> None:
     assert RULES.why_not_origin([(b"origin", b"app://notes"), (b"origin", b"https://evil.com")])
 
 
-def test_token_is_read_from_one_header_alone() -> None:
+def test_token_is_read_from_exactly_one_header() -> None:
     assert bearer_token([(b"authorization", b"Bearer abc")]) == b"abc"
     assert bearer_token([(b"authorization", b"bearer   abc ")]) == b"abc"
     for headers in (
@@ -66,59 +66,59 @@ def test_token_is_read_from_one_header_alone() -> None:
         assert bearer_token(headers) == b"", headers
 
 
-def test_wrong_tokens_are_counted_within_a_minute() -> None:
+def test_wrong_tokens_are_limited_per_minute() -> None:
     clock = FakeClock()
-    wrong = TokenLimiter(clock, most=3, seconds=60)
+    limiter = TokenLimiter(clock, most=3, seconds=60)
     for _ in range(3):
-        assert wrong.wait() == 0
-        wrong.note()
+        assert limiter.wait() == 0
+        limiter.note()
         clock.advance(10)
-    assert wrong.wait() == 30
+    assert limiter.wait() == 30
     clock.advance(29)
-    assert wrong.wait() == 1
+    assert limiter.wait() == 1
     clock.advance(1)
-    assert wrong.wait() == 0
-    wrong.note()
-    assert wrong.wait() == 10
+    assert limiter.wait() == 0
+    limiter.note()
+    assert limiter.wait() == 10
 
 
 HOST = (b"host", b"127.0.0.1:18790")
-OURS = (b"sec-fetch-site", b"same-origin")
-TYPED = (b"sec-fetch-site", b"none")
-BESIDE = (b"sec-fetch-site", b"same-site")
-"""What a browser says of a page on another port of this host."""
+SAME_ORIGIN = (b"sec-fetch-site", b"same-origin")
+NO_SITE = (b"sec-fetch-site", b"none")
+SAME_SITE = (b"sec-fetch-site", b"same-site")
+"""Sent by a browser for a page on another port of this host."""
 
 
 @pytest.mark.parametrize(
     ("headers", "reads", "writes", "enters"),
     [
         ([], True, False, True),
-        ([OURS], True, True, True),
-        ([OURS, (b"origin", b"null")], True, True, True),
-        ([OURS, (b"origin", b"http://127.0.0.1:18790")], True, True, True),
+        ([SAME_ORIGIN], True, True, True),
+        ([SAME_ORIGIN, (b"origin", b"null")], True, True, True),
+        ([SAME_ORIGIN, (b"origin", b"http://127.0.0.1:18790")], True, True, True),
         ([(b"origin", b"http://127.0.0.1:18790")], True, True, True),
-        ([TYPED], True, False, True),
-        ([BESIDE], False, False, True),
+        ([NO_SITE], True, False, True),
+        ([SAME_SITE], False, False, True),
         ([(b"sec-fetch-site", b"cross-site")], False, False, True),
-        ([OURS, BESIDE], False, False, True),
+        ([SAME_ORIGIN, SAME_SITE], False, False, True),
         ([(b"origin", b"null")], False, False, False),
-        ([BESIDE, (b"origin", b"http://127.0.0.1:1")], False, False, False),
-        ([OURS, (b"origin", b"http://127.0.0.1:1")], False, False, False),
+        ([SAME_SITE, (b"origin", b"http://127.0.0.1:1")], False, False, False),
+        ([SAME_ORIGIN, (b"origin", b"http://127.0.0.1:1")], False, False, False),
         ([(b"origin", b"http://localhost:18790")], False, False, False),
-        ([BESIDE, (b"origin", b"http://127.0.0.1:18790")], False, False, True),
+        ([SAME_SITE, (b"origin", b"http://127.0.0.1:18790")], False, False, True),
     ],
 )
-def test_page_is_read_and_written_by_itself_and_entered_from_anywhere(
+def test_page_request_is_checked_by_site_and_origin(
     headers: list[tuple[bytes, bytes]], reads: bool, writes: bool, enters: bool
 ) -> None:
-    given = [HOST, *headers]
-    assert (RULES.why_not_page(given, is_write=False, is_entrance=False) == "") is reads
-    assert (RULES.why_not_page(given, is_write=True, is_entrance=False) == "") is writes
-    assert (RULES.why_not_page(given, is_write=True, is_entrance=True) == "") is writes
-    assert (RULES.why_not_page(given, is_write=False, is_entrance=True) == "") is enters
+    sent = [HOST, *headers]
+    assert (RULES.why_not_page(sent, is_write=False, is_entrance=False) == "") is reads
+    assert (RULES.why_not_page(sent, is_write=True, is_entrance=False) == "") is writes
+    assert (RULES.why_not_page(sent, is_write=True, is_entrance=True) == "") is writes
+    assert (RULES.why_not_page(sent, is_write=False, is_entrance=True) == "") is enters
 
 
-def test_pages_are_shown_under_names_of_loopback_alone() -> None:
+def test_pages_have_loopback_hosts_only() -> None:
     rules = DoorRules.of(18790, ["memory.internal:18790", "localhost:9999", "localhost.evil.com:1"]).of_pages()
     shown = ["127.0.0.1:18790", "localhost:18790", "[::1]:18790", "localhost:9999"]
     assert rules.hosts == set(shown)

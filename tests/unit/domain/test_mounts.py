@@ -31,7 +31,7 @@ TABLE = r"""
         ("/srv/auto/notes", "nfs"),
     ],
 )
-def test_path_on_another_machine_is_told_with_its_kind(path: str, kind: str) -> None:
+def test_remote_path_has_its_mount_and_kind(path: str, kind: str) -> None:
     (mount,) = remote_mounts(parse_mounts(TABLE), [path, path])
     assert mount.kind == kind
     assert path.startswith(mount.point)
@@ -44,11 +44,11 @@ def test_path_on_another_machine_is_told_with_its_kind(path: str, kind: str) -> 
         *("/home/ann/vault/notes", "/var/lib/docker/overlay2/x/merged/notes", "/data/notes"),
     ],
 )
-def test_path_on_this_machine_is_not(path: str) -> None:
+def test_local_path_has_no_remote_mount(path: str) -> None:
     assert remote_mounts(parse_mounts(TABLE), [path]) == []
 
 
-def test_what_is_no_table_of_mounts_is_empty() -> None:
+def test_invalid_lines_of_mount_table_are_skipped() -> None:
     assert parse_mounts("") == []
     assert parse_mounts("nonsense\n36 35 98:0 / /x rw\n") == []
     assert parse_mounts("21 1 259:2 / / rw - ext4 /dev/x rw\n") == [Mount("/", "ext4")]

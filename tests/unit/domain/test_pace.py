@@ -1,37 +1,37 @@
-"""How long a queue takes."""
+"""Estimated time until a queue is empty."""
 
 import pytest
 
 from memoryd.domain.counters import WINDOW_SECONDS, RateMeter
 
 
-def paced(*, every: float, done: int, times: int) -> RateMeter:
-    pace = RateMeter()
+def meter(*, every: float, done: int, times: int) -> RateMeter:
+    rate = RateMeter()
     for number in range(times):
-        pace.note(number * every, done)
-    return pace
+        rate.note(number * every, done)
+    return rate
 
 
-def test_rest_takes_as_long_as_the_pace_says() -> None:
-    assert paced(every=1.0, done=20, times=11).seconds_left(10.0, 400) == pytest.approx(20.0)
+def test_time_left_follows_from_rate() -> None:
+    assert meter(every=1.0, done=20, times=11).seconds_left(10.0, 400) == pytest.approx(20.0)
 
 
-def test_pace_of_long_ago_says_nothing() -> None:
-    assert paced(every=1.0, done=20, times=3).seconds_left(WINDOW_SECONDS * 3, 400) is None
+def test_old_rate_gives_no_estimate() -> None:
+    assert meter(every=1.0, done=20, times=3).seconds_left(WINDOW_SECONDS * 3, 400) is None
 
 
-def test_one_batch_alone_tells_no_pace() -> None:
-    assert paced(every=1.0, done=20, times=1).seconds_left(0.5, 400) is None
+def test_single_batch_gives_no_estimate() -> None:
+    assert meter(every=1.0, done=20, times=1).seconds_left(0.5, 400) is None
     assert RateMeter().seconds_left(0.0, 400) is None
 
 
-def test_nothing_takes_no_time() -> None:
+def test_empty_queue_takes_no_time() -> None:
     assert RateMeter().seconds_left(0.0, 0) == 0.0
 
 
-def test_queue_that_stands_still_takes_ever_longer() -> None:
-    pace = paced(every=1.0, done=20, times=5)
-    soon, late = pace.seconds_left(5.0, 400), pace.seconds_left(30.0, 400)
+def test_estimate_grows_while_queue_stalls() -> None:
+    stalled = meter(every=1.0, done=20, times=5)
+    soon, late = stalled.seconds_left(5.0, 400), stalled.seconds_left(30.0, 400)
     assert soon is not None
     assert late is not None
     assert soon < late

@@ -162,29 +162,29 @@ PUBLIC = {
 
 
 @pytest.mark.parametrize("text", PRIVATE.values(), ids=PRIVATE)
-def test_false_in_the_first_block_makes_a_note_private(text: str) -> None:
+def test_false_in_front_matter_makes_note_private(text: str) -> None:
     assert is_private(text)
 
 
 @pytest.mark.parametrize("text", PUBLIC.values(), ids=PUBLIC)
-def test_anything_else_does_not(text: str) -> None:
+def test_note_without_false_is_public(text: str) -> None:
     assert not is_private(text)
 
 
 @given(st.text("-:[]{}&*!ab \n\t\"'#?,", max_size=60), st.text("-:[]{}&*!ab \n\t\"'#?,.", max_size=60))
-def test_no_slip_around_it_makes_a_private_note_public(before: str, after: str) -> None:
+def test_errors_around_the_line_keep_note_private(before: str, after: str) -> None:
     block = re.sub(r"(?m)^[-\t ]*-", "", f"{before}\n")
     assert is_private(f"---\n{block}memory: false\n{after}\n---\nbody")
 
 
 @given(st.text("-:[]{}&*!my \n\t\"'#?,.", max_size=200))
-def test_any_text_is_judged(text: str) -> None:
+def test_text_below_the_line_changes_nothing(text: str) -> None:
     assert is_private(f"---\nmemory: false\n{text}")
     assert not is_private(f"x{text}\nmemory: false\n")
 
 
 @pytest.mark.sweep
 @pytest.mark.parametrize("piece", ["&[ ", ",memory:", "memory\n", "[- ", "---\n", "'", "\u200b", "!a ", "memory: x,"])
-def test_a_long_block_of_anything_is_judged_in_bounded_time(piece: str) -> None:
+def test_long_front_matter_is_parsed_in_bounded_time(piece: str) -> None:
     with soon():
         is_private("---\ntitle: x\n" + piece * (whole_or(2**18, 2**20) // len(piece)))

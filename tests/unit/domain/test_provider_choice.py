@@ -1,4 +1,4 @@
-"""Which provider is chosen, and that nothing leaves the machine unasked."""
+"""Choice of the embedding provider; without a setting, nothing is sent to another machine."""
 
 from itertools import combinations
 
@@ -9,26 +9,26 @@ from memoryd.domain.embedding import BY_KEY, REMOTE, ProviderOptions, choose
 KEYS = {name: f"${name.upper()}_API_KEY" for name in BY_KEY}
 
 
-def test_nothing_named_is_the_local_model_whatever_keys_lie_around() -> None:
+def test_local_model_is_default_despite_keys() -> None:
     choice = choose(ProviderOptions("local", "", keys=KEYS))
     assert (choice.provider, choice.fallback, choice.remote_owner) == ("local", None, None)
     assert choice.rule == "memorySearch.provider is not set: the local model"
 
 
 @pytest.mark.parametrize("name", sorted({"local", *REMOTE}))
-def test_named_provider_is_taken_with_or_without_a_key(name: str) -> None:
+def test_configured_provider_is_chosen_without_a_key(name: str) -> None:
     choice = choose(ProviderOptions(name, "memorySearch.provider"))
     assert choice.provider == name
     assert choice.rule == f"memorySearch.provider names {name}"
 
 
-def test_none_has_no_fallback_either() -> None:
+def test_none_has_no_fallback() -> None:
     choice = choose(ProviderOptions("none", "memorySearch.provider", fallback="openai", keys=KEYS))
     assert (choice.provider, choice.fallback, choice.remote_owner) == ("none", None, None)
     assert "words only" in choice.rule
 
 
-def test_memory_that_nobody_may_search_is_sent_nowhere() -> None:
+def test_disabled_search_needs_no_provider() -> None:
     choice = choose(
         ProviderOptions("openai", "memorySearch.provider", fallback="gemini", keys=KEYS, is_searchable=False)
     )
@@ -36,13 +36,13 @@ def test_memory_that_nobody_may_search_is_sent_nowhere() -> None:
     assert choice.rule == "memorySearch.enabled is false: no vectors are made"
 
 
-def test_auto_takes_a_model_file_before_any_key() -> None:
+def test_auto_prefers_model_file_to_keys() -> None:
     choice = choose(ProviderOptions("auto", "memorySearch.provider", is_model_here=True, keys=KEYS))
     assert choice.provider == "local"
     assert "is here" in choice.rule
 
 
-def test_auto_takes_the_first_provider_of_the_order_that_has_a_key() -> None:
+def test_auto_takes_first_provider_with_a_key() -> None:
     for size in range(1, len(BY_KEY) + 1):
         for names in combinations(BY_KEY, size):
             keys = {name: KEYS[name] for name in reversed(names)}
@@ -57,7 +57,7 @@ def test_auto_never_takes_ollama() -> None:
     )
 
 
-def test_auto_without_anything_is_the_local_model() -> None:
+def test_auto_without_keys_is_the_local_model() -> None:
     choice = choose(ProviderOptions("auto", "memorySearch.provider"))
     assert choice.provider == "local"
     *first, last = BY_KEY
@@ -75,7 +75,7 @@ def test_auto_without_anything_is_the_local_model() -> None:
         ("local", "none", None, None),
     ],
 )
-def test_fallback_and_whom_the_remote_section_belongs_to(
+def test_fallback_and_owner_of_remote_section(
     provider: str, fallback: str, expected: str | None, owner: str | None
 ) -> None:
     choice = choose(ProviderOptions(provider, "memorySearch.provider", fallback=fallback))
@@ -83,6 +83,6 @@ def test_fallback_and_whom_the_remote_section_belongs_to(
     assert choice.remote_owner == owner
 
 
-def test_provider_named_by_another_key_is_said_so() -> None:
+def test_rule_names_the_setting() -> None:
     choice = choose(ProviderOptions("openai", "memory.embedder.remote.url"))
     assert choice.rule == "memory.embedder.remote.url names openai"

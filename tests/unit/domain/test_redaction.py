@@ -1,4 +1,4 @@
-"""Secrets are masked wherever they stand, and nothing else is; whoever wrote the text cannot make it slow."""
+"""Redaction masks secrets and nothing else, in linear time for any text."""
 
 import json
 import random
@@ -16,48 +16,48 @@ CHANCE = random.Random(7)
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 
 
-def made(length: int) -> str:
-    """Return letters and digits by chance, both among the first ten."""
+def random_key(length: int) -> str:
+    """Return random letters and digits, both among the first ten."""
     return "a1B2" + "".join(CHANCE.choices(LETTERS, k=length - 4))
 
 
 KNOWN = {
-    "OpenAI": f"sk-{made(48)}",
-    "OpenAI project": f"sk-proj-{made(40)}_{made(20)}-{made(20)}",
-    "Anthropic": f"sk-ant-api03-{made(90)}",
+    "OpenAI": f"sk-{random_key(48)}",
+    "OpenAI project": f"sk-proj-{random_key(40)}_{random_key(20)}-{random_key(20)}",
+    "Anthropic": f"sk-ant-api03-{random_key(90)}",
     "OpenRouter": f"sk-or-v1-{'0a1b2c3d' * 8}",
-    "Groq": f"gsk_{made(52)}",
-    "xAI": f"xai-{made(80)}",
-    "Perplexity": f"pplx-{made(48)}",
-    "Hugging Face": f"hf_{made(34)}",
-    "Replicate": f"r8_{made(37)}",
-    "Jina": f"jina_{made(60)}",
-    "Voyage": f"pa-{made(43)}",
-    "NVIDIA": f"nvapi-{made(64)}",
-    "Google": f"AIzaSy{made(33)}",
-    "Google OAuth": f"ya29.{made(60)}",
+    "Groq": f"gsk_{random_key(52)}",
+    "xAI": f"xai-{random_key(80)}",
+    "Perplexity": f"pplx-{random_key(48)}",
+    "Hugging Face": f"hf_{random_key(34)}",
+    "Replicate": f"r8_{random_key(37)}",
+    "Jina": f"jina_{random_key(60)}",
+    "Voyage": f"pa-{random_key(43)}",
+    "NVIDIA": f"nvapi-{random_key(64)}",
+    "Google": f"AIzaSy{random_key(33)}",
+    "Google OAuth": f"ya29.{random_key(60)}",
     "AWS": "AKIA" + "Q2W3E4R5T6Y7U8I9",
-    "Alibaba": f"LTAI{made(20)}",
-    "Baidu": f"bce-v3/ALTAK-{made(20)}/{made(40)}",
-    "GitHub": f"ghp_{made(36)}",
-    "GitHub fine-grained": f"github_pat_{made(22)}_{made(59)}",
-    "GitLab": f"glpat-{made(20)}",
-    "npm": f"npm_{made(36)}",
-    "PyPI": f"pypi-AgEIcHlwaS5vcmc{made(60)}",
-    "Slack bot": f"xoxb-123456789012-1234567890123-{made(24)}",
-    "Slack app": f"xapp-1-A012345-123456-{made(40)}",
-    "Stripe": f"sk_live_{made(24)}",
-    "SendGrid": f"SG.{made(22)}.{made(43)}",
+    "Alibaba": f"LTAI{random_key(20)}",
+    "Baidu": f"bce-v3/ALTAK-{random_key(20)}/{random_key(40)}",
+    "GitHub": f"ghp_{random_key(36)}",
+    "GitHub fine-grained": f"github_pat_{random_key(22)}_{random_key(59)}",
+    "GitLab": f"glpat-{random_key(20)}",
+    "npm": f"npm_{random_key(36)}",
+    "PyPI": f"pypi-AgEIcHlwaS5vcmc{random_key(60)}",
+    "Slack bot": f"xoxb-123456789012-1234567890123-{random_key(24)}",
+    "Slack app": f"xapp-1-A012345-123456-{random_key(40)}",
+    "Stripe": f"sk_live_{random_key(24)}",
+    "SendGrid": f"SG.{random_key(22)}.{random_key(43)}",
     "Mailgun": f"key-{'0a1b2c3d' * 4}",
-    "Telegram": f"123456789:AA{made(33)}",
-    "Discord": f"MTIz{made(20)}.abcdef.{made(30)}",
-    "web token": f"eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.{made(43)}",
-    "Zhipu": f"{'0a1b2c3d' * 4}.{made(16)}",
-    "age": f"AGE-SECRET-KEY-1{made(58).upper()}",
+    "Telegram": f"123456789:AA{random_key(33)}",
+    "Discord": f"MTIz{random_key(20)}.abcdef.{random_key(30)}",
+    "web token": f"eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.{random_key(43)}",
+    "Zhipu": f"{'0a1b2c3d' * 4}.{random_key(16)}",
+    "age": f"AGE-SECRET-KEY-1{random_key(58).upper()}",
 }
-AROUND = ("{}", "the key {}.", "用这个密钥 {}，好吗？", "KEY={}", '"{}"', "({})", "key: {}\nnext", "`{}`", "a\t{}\tb")
+CONTEXTS = ("{}", "the key {}.", "用这个密钥 {}，好吗？", "KEY={}", '"{}"', "({})", "key: {}\nnext", "`{}`", "a\t{}\tb")
 
-TOLD = {
+MASKED = {
     "key sk-abcdefghijklmnopqrstuvwxyz012345 and token ghp_abcdefghijklmnopqrstuvwxyz0123456789": (
         "key sk-abc…2345 and token ghp_ab…6789"
     ),
@@ -141,41 +141,41 @@ ORDINARY = (
 )
 
 
-@pytest.mark.parametrize("around", AROUND)
-def test_keys_of_providers_are_masked(around: str) -> None:
-    kept = {name for name, key in KNOWN.items() if key[8:-8] in redact(around.format(key))}
-    assert kept == set()
+@pytest.mark.parametrize("context", CONTEXTS)
+def test_provider_keys_are_masked(context: str) -> None:
+    unmasked = {name for name, key in KNOWN.items() if key[8:-8] in redact(context.format(key))}
+    assert unmasked == set()
 
 
 @pytest.mark.parametrize("breaking", ["\n", "\r\n", "\n    "])
 @pytest.mark.parametrize("at", [8, 12, 20, 40])
-def test_a_key_is_masked_that_goes_on_in_the_next_line(breaking: str, at: int) -> None:
+def test_key_broken_over_lines_is_masked(breaking: str, at: int) -> None:
     key = KNOWN["Anthropic"]
-    told = redact(f"use {key[:at]}{breaking}{key[at:60]}{breaking}{key[60:]}\nas the key, please")
-    assert not any(key[first : first + 8] in told for first in range(8, len(key) - 12))
-    assert told.endswith("\nas the key, please")
+    masked = redact(f"use {key[:at]}{breaking}{key[at:60]}{breaking}{key[60:]}\nas the key, please")
+    assert not any(key[first : first + 8] in masked for first in range(8, len(key) - 12))
+    assert masked.endswith("\nas the key, please")
 
 
-def test_keys_in_lines_of_their_own_stay_apart() -> None:
+def test_keys_in_separate_lines_are_masked_separately() -> None:
     assert redact(f"{KNOWN['GitHub']}\n{KNOWN['npm']}\nplain").count("…") == 2
 
 
-def test_what_is_left_of_a_long_key_is_its_first_six_and_last_four() -> None:
+def test_long_key_keeps_first_six_and_last_four_characters() -> None:
     key = KNOWN["GitHub"]
     assert redact(f"use {key} now") == f"use {key[:6]}…{key[-4:]} now"
 
 
-@pytest.mark.parametrize(("text", "told"), TOLD.items())
-def test_secret_is_told_as(text: str, told: str) -> None:
-    assert redact(text) == told
+@pytest.mark.parametrize(("text", "expected"), MASKED.items())
+def test_secret_is_masked_as_expected(text: str, expected: str) -> None:
+    assert redact(text) == expected
 
 
 @pytest.mark.parametrize("text", ORDINARY)
-def test_ordinary_text_stays(text: str) -> None:
+def test_ordinary_text_is_unchanged(text: str) -> None:
     assert redact(text) == text
 
 
-def test_kinds_of_secrets_are_told() -> None:
+def test_secrets_have_a_kind() -> None:
     found = secrets_in(f"password=hunter2 4111111111111111 {KNOWN['npm']} -----BEGIN PRIVATE KEY-----MIIEvQIBADANBgkq")
     assert [one.kind for one in found] == [
         SecretKind.PASSWORD,
@@ -185,7 +185,7 @@ def test_kinds_of_secrets_are_told() -> None:
     ]
 
 
-def test_document_stays_the_same_document() -> None:
+def test_json_stays_valid() -> None:
     document = {"q": "my password is hunter2", "env": {"API_KEY": KNOWN["OpenAI"]}, "url": "ftp://a:b@c"}
     masked = json.loads(redact(json.dumps(document)))
     assert masked == {"q": "my password is ***", "env": {"API_KEY": redact(KNOWN["OpenAI"])}, "url": "ftp://a:***@c"}
@@ -194,8 +194,8 @@ def test_document_stays_the_same_document() -> None:
 PIECES = st.sampled_from(
     [
         *KNOWN.values(),
-        *TOLD,
-        *TOLD.values(),
+        *MASKED,
+        *MASKED.values(),
         *ORDINARY,
         "…",
         "***",
@@ -213,13 +213,13 @@ PIECES = st.sampled_from(
 
 
 @given(st.lists(PIECES | st.text(max_size=12), max_size=6).map("".join))
-def test_twice_is_once(text: str) -> None:
+def test_redaction_is_idempotent(text: str) -> None:
     once = redact(text)
     assert redact(once) == once
 
 
 @given(st.text())
-def test_secrets_stand_apart_and_in_order(text: str) -> None:
+def test_secrets_are_disjoint_and_in_order(text: str) -> None:
     found = secrets_in(text + " password=hunter2 " + text)
     assert found
     assert all(one.end <= other.start for one, other in pairwise(found))
@@ -234,8 +234,8 @@ HOSTILE = (
 
 @pytest.mark.sweep
 @pytest.mark.parametrize("piece", HOSTILE)
-def test_hostile_text_takes_no_longer_than_another(piece: str) -> None:
-    """Quadratic time would be many minutes for a quarter of the longest text."""
+def test_hostile_text_is_redacted_in_linear_time(piece: str) -> None:
+    """Quadratic time would take many minutes."""
     text = piece * (whole_or(50_000, 200_000) // len(piece))
     with soon():
         assert redact(text) is not None

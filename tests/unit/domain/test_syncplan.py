@@ -18,7 +18,7 @@ from memoryd.domain.syncplan import (
     round_result,
 )
 
-GRACE = WaitTimes(file=2, root=60)
+WAITS = WaitTimes(file=2, root=60)
 OLD = 10**18
 NOW = OLD + 60 * 10**9
 A, B = RelativePath("memory/a.md"), RelativePath("memory/b.md")
@@ -29,11 +29,11 @@ def stat(inode: int = 1, size: int = 10, changed_ns: int = OLD, device: int = 1)
     return FileStat(device, inode, size, changed_ns, changed_ns)
 
 
-def known(of: FileStat) -> IndexedFile:
-    return IndexedFile(of, of.ctime_ns + RACY_WINDOW_NS + 1)
+def indexed(seen: FileStat) -> IndexedFile:
+    return IndexedFile(seen, seen.ctime_ns + RACY_WINDOW_NS + 1)
 
 
-def look(
+def scan(
     disk: Mapping[RelativePath, FileStat],
     unreadable: frozenset[RelativePath] = frozenset(),
     missing_since: Mapping[RelativePath, float] | None = None,
@@ -43,73 +43,73 @@ def look(
     return Observation(disk, unreadable, missing_since or {}, now, wall_ns)
 
 
-def test_equal_disk_and_index_need_nothing() -> None:
-    todo = plan(look({A: stat()}), {A: known(stat())}, GRACE)
+def test_unchanged_disk_needs_nothing() -> None:
+    todo = plan(scan({A: stat()}), {A: indexed(stat())}, WAITS)
     assert todo.is_empty
     assert todo.is_settled
     assert todo.retry_in is None
 
 
 def test_new_and_changed_files_are_read() -> None:
-    seen = look({A: stat(size=11), B: stat(inode=2)})
-    assert set(plan(seen, {A: known(stat())}, GRACE).read) == {A, B}
+    seen = scan({A: stat(size=11), B: stat(inode=2)})
+    assert set(plan(seen, {A: indexed(stat())}, WAITS).read) == {A, B}
 
 
-def test_any_difference_of_the_stat_is_a_suspicion() -> None:
+def test_file_is_read_if_any_stat_field_differs() -> None:
     before = stat()
     for name in ("device", "inode", "size", "mtime_ns", "ctime_ns"):
         after = replace(before, **{name: getattr(before, name) + 1})
-        assert plan(look({A: after}), {A: known(before)}, GRACE).read == (A,)
+        assert plan(scan({A: after}), {A: indexed(before)}, WAITS).read == (A,)
 
 
-def test_file_read_just_after_its_change_is_read_again() -> None:
+def test_file_indexed_within_racy_window_is_read_again() -> None:
     racy = IndexedFile(stat(), OLD + RACY_WINDOW_NS - 1)
-    assert plan(look({A: stat()}), {A: racy}, GRACE).read == (A,)
+    assert plan(scan({A: stat()}), {A: racy}, WAITS).read == (A,)
 
 
 def test_stale_file_is_read_again() -> None:
-    assert plan(look({A: stat()}), {A: replace(known(stat()), is_stale=True)}, GRACE).read == (A,)
+    assert plan(scan({A: stat()}), {A: replace(indexed(stat()), is_stale=True)}, WAITS).read == (A,)
 
 
-def test_vanished_file_is_removed_after_its_grace() -> None:
-    index = {A: known(stat())}
-    first = plan(look({}, now=100), index, GRACE)
+def test_missing_file_is_removed_after_waiting() -> None:
+    index = {A: indexed(stat())}
+    first = plan(scan({}, now=100), index, WAITS)
     assert first.is_empty
     assert not first.is_settled
     assert first.retry_in == 2
-    second = plan(look({}, missing_since=first.missing_since, now=102), index, GRACE)
+    second = plan(scan({}, missing_since=first.missing_since, now=102), index, WAITS)
     assert second.remove == (A,)
     assert second.is_settled
 
 
-def test_vanished_root_keeps_its_files_for_the_longer_grace() -> None:
-    index = {A: known(stat())}
-    first = plan(look({}, frozenset({A}), now=100), index, GRACE)
+def test_unreadable_root_keeps_its_files_longer() -> None:
+    index = {A: indexed(stat())}
+    first = plan(scan({}, frozenset({A}), now=100), index, WAITS)
     assert first.is_settled
-    later = plan(look({}, frozenset({A}), first.missing_since, now=159), index, GRACE)
+    later = plan(scan({}, frozenset({A}), first.missing_since, now=159), index, WAITS)
     assert later.is_empty
-    assert plan(look({}, frozenset({A}), later.missing_since, now=160), index, GRACE).remove == (A,)
+    assert plan(scan({}, frozenset({A}), later.missing_since, now=160), index, WAITS).remove == (A,)
 
 
-def test_file_that_came_back_starts_its_grace_anew() -> None:
-    index = {A: known(stat())}
-    gone = plan(look({}, now=100), index, GRACE)
-    back = plan(look({A: stat()}, missing_since=gone.missing_since, now=101), index, GRACE)
+def test_returned_file_restarts_its_wait() -> None:
+    index = {A: indexed(stat())}
+    gone = plan(scan({}, now=100), index, WAITS)
+    back = plan(scan({A: stat()}, missing_since=gone.missing_since, now=101), index, WAITS)
     assert not back.missing_since
-    assert plan(look({}, missing_since=back.missing_since, now=102), index, GRACE).is_empty
+    assert plan(scan({}, missing_since=back.missing_since, now=102), index, WAITS).is_empty
 
 
-def test_file_that_is_suddenly_empty_waits_like_one_that_vanished() -> None:
-    index, seen = {A: known(stat())}, {A: stat(size=0, changed_ns=OLD + 1)}
-    first = plan(look(seen, now=100), index, GRACE)
+def test_file_that_became_empty_waits_like_a_missing_one() -> None:
+    index, seen = {A: indexed(stat())}, {A: stat(size=0, changed_ns=OLD + 1)}
+    first = plan(scan(seen, now=100), index, WAITS)
     assert first.is_empty
     assert not first.is_settled
-    assert plan(look(seen, missing_since=first.missing_since, now=102), index, GRACE).read == (A,)
+    assert plan(scan(seen, missing_since=first.missing_since, now=102), index, WAITS).read == (A,)
 
 
-def test_changed_file_is_read_when_it_lies_still() -> None:
-    grace, index = replace(GRACE, settle=0.2), {A: known(stat())}
-    seen = look({A: stat(changed_ns=OLD + 10**9)}, wall_ns=OLD + 10**9 + 50_000_000, now=100)
+def test_changed_file_is_read_after_settle_time() -> None:
+    grace, index = replace(WAITS, settle=0.2), {A: indexed(stat())}
+    seen = scan({A: stat(changed_ns=OLD + 10**9)}, wall_ns=OLD + 10**9 + 50_000_000, now=100)
     first = plan(seen, index, grace)
     assert first.is_empty
     assert not first.is_settled
@@ -118,41 +118,41 @@ def test_changed_file_is_read_when_it_lies_still() -> None:
     assert plan(replace(seen, wall_ns=OLD + 1_200_000_000), index, grace).read == (A,)
 
 
-def test_file_that_never_lies_still_is_read_after_five_settle_times() -> None:
-    grace, index = replace(GRACE, settle=0.2), {A: known(stat())}
-    seen = look({A: stat(changed_ns=OLD + 10**9)}, missing_since={A: 99.0}, now=100, wall_ns=OLD + 10**9)
+def test_constantly_changing_file_is_read_after_five_settle_times() -> None:
+    grace, index = replace(WAITS, settle=0.2), {A: indexed(stat())}
+    seen = scan({A: stat(changed_ns=OLD + 10**9)}, missing_since={A: 99.0}, now=100, wall_ns=OLD + 10**9)
     assert plan(seen, index, grace).read == (A,)
 
 
-def test_new_file_and_one_of_the_future_are_read_at_once() -> None:
-    grace = replace(GRACE, settle=0.2)
-    assert plan(look({A: stat()}, wall_ns=OLD), {}, grace).read == (A,)
-    assert plan(look({A: stat(changed_ns=OLD + 1)}, wall_ns=OLD), {A: known(stat())}, grace).read == (A,)
+def test_new_file_and_future_file_are_read_at_once() -> None:
+    grace = replace(WAITS, settle=0.2)
+    assert plan(scan({A: stat()}, wall_ns=OLD), {}, grace).read == (A,)
+    assert plan(scan({A: stat(changed_ns=OLD + 1)}, wall_ns=OLD), {A: indexed(stat())}, grace).read == (A,)
 
 
 def test_new_empty_file_does_not_wait() -> None:
-    assert plan(look({A: stat(size=0)}), {}, GRACE).read == (A,)
+    assert plan(scan({A: stat(size=0)}), {}, WAITS).read == (A,)
 
 
-def test_file_whose_times_the_clock_may_show_again_is_read_again() -> None:
-    of = stat(changed_ns=NOW)
-    just_read, read_later = IndexedFile(of, NOW + 1), known(of)
+def test_file_with_time_after_the_clock_is_read_again() -> None:
+    seen = stat(changed_ns=NOW)
+    just_read, read_later = IndexedFile(seen, NOW + 1), indexed(seen)
     set_back, long_after = NOW - 3_600 * 10**9, NOW + 3_600 * 10**9
-    assert plan(look({A: of}, wall_ns=long_after), {A: read_later}, GRACE).is_empty
-    assert plan(look({A: of}, wall_ns=set_back), {A: read_later}, GRACE).read == (A,)
-    in_the_future = IndexedFile(of, set_back)
-    assert plan(look({A: of}, wall_ns=set_back), {A: in_the_future}, GRACE).is_empty
-    assert plan(look({A: of}, wall_ns=NOW), {A: in_the_future}, GRACE).read == (A,)
-    assert plan(look({A: of}, wall_ns=long_after), {A: just_read}, GRACE).read == (A,)
+    assert plan(scan({A: seen}, wall_ns=long_after), {A: read_later}, WAITS).is_empty
+    assert plan(scan({A: seen}, wall_ns=set_back), {A: read_later}, WAITS).read == (A,)
+    in_the_future = IndexedFile(seen, set_back)
+    assert plan(scan({A: seen}, wall_ns=set_back), {A: in_the_future}, WAITS).is_empty
+    assert plan(scan({A: seen}, wall_ns=NOW), {A: in_the_future}, WAITS).read == (A,)
+    assert plan(scan({A: seen}, wall_ns=long_after), {A: just_read}, WAITS).read == (A,)
 
 
-def test_no_file_is_believed_by_its_times_after_the_clock_was_set_back() -> None:
-    seen = replace(look({A: stat(), B: stat(inode=2)}), trusts_times=False)
-    assert plan(seen, {A: known(stat()), B: known(stat(inode=2))}, GRACE).read == (A, B)
+def test_all_files_are_read_when_times_are_not_trusted() -> None:
+    seen = replace(scan({A: stat(), B: stat(inode=2)}), trusts_times=False)
+    assert plan(seen, {A: indexed(stat()), B: indexed(stat(inode=2))}, WAITS).read == (A, B)
 
 
-def test_rename_is_supposed_by_inode_size_and_change_time() -> None:
-    todo = plan(look({B: replace(stat(), ctime_ns=OLD + 5)}), {A: known(stat())}, GRACE)
+def test_rename_is_detected_by_inode_size_and_mtime() -> None:
+    todo = plan(scan({B: replace(stat(), ctime_ns=OLD + 5)}), {A: indexed(stat())}, WAITS)
     assert todo.rename == ((A, B),)
     assert not todo.read
     assert not todo.remove
@@ -160,87 +160,87 @@ def test_rename_is_supposed_by_inode_size_and_change_time() -> None:
     assert todo.is_settled
 
 
-def test_old_path_of_a_supposed_rename_waits_like_any_that_vanished() -> None:
-    index, disk = {A: known(stat())}, {B: replace(stat(), ctime_ns=OLD + 5)}
-    first = plan(look(disk, now=100), index, GRACE)
-    refuted = {**index, B: known(disk[B])}
-    second = plan(look(disk, missing_since=first.missing_since, now=101), refuted, GRACE)
+def test_old_path_of_refuted_rename_waits_like_a_missing_file() -> None:
+    index, disk = {A: indexed(stat())}, {B: replace(stat(), ctime_ns=OLD + 5)}
+    first = plan(scan(disk, now=100), index, WAITS)
+    refuted = {**index, B: indexed(disk[B])}
+    second = plan(scan(disk, missing_since=first.missing_since, now=101), refuted, WAITS)
     assert second.is_empty
     assert not second.is_settled
     assert second.retry_in == 1
-    assert plan(look(disk, missing_since=second.missing_since, now=102), refuted, GRACE).remove == (A,)
+    assert plan(scan(disk, missing_since=second.missing_since, now=102), refuted, WAITS).remove == (A,)
 
 
-def test_rename_with_an_edit_is_read() -> None:
-    todo = plan(look({B: stat(size=11)}), {A: known(stat())}, GRACE)
+def test_renamed_and_edited_file_is_read() -> None:
+    todo = plan(scan({B: stat(size=11)}), {A: indexed(stat())}, WAITS)
     assert todo.read == (B,)
     assert not todo.rename
 
 
-def test_new_picture_is_read_when_it_lies_still() -> None:
-    grace = replace(GRACE, settle=0.2)
-    seen = look({PICTURE: stat()}, wall_ns=OLD + 50_000_000, now=100)
+def test_new_picture_is_read_after_settle_time() -> None:
+    grace = replace(WAITS, settle=0.2)
+    seen = scan({PICTURE: stat()}, wall_ns=OLD + 50_000_000, now=100)
     first = plan(seen, {}, grace)
     assert first.is_empty
     assert not first.is_settled
     assert plan(replace(seen, wall_ns=OLD + 200_000_000), {}, grace).read == (PICTURE,)
 
 
-def test_note_that_becomes_a_picture_is_another_document() -> None:
+def test_note_renamed_to_picture_is_a_new_document() -> None:
     for old, new in ((A, PICTURE), (PICTURE, A)):
-        todo = plan(look({new: stat()}), {old: known(stat())}, GRACE)
+        todo = plan(scan({new: stat()}), {old: indexed(stat())}, WAITS)
         assert not todo.rename
         assert todo.read == (new,)
 
 
-def test_file_moved_over_another_is_no_rename() -> None:
-    index = {A: known(stat()), B: known(stat(inode=2))}
-    todo = plan(look({B: stat()}), index, GRACE)
+def test_file_moved_over_another_is_read() -> None:
+    index = {A: indexed(stat()), B: indexed(stat(inode=2))}
+    todo = plan(scan({B: stat()}), index, WAITS)
     assert todo.read == (B,)
     assert not todo.rename
 
 
-def test_two_names_of_one_inode_take_over_one_absent_name_once() -> None:
+def test_only_one_of_two_hard_links_is_a_rename() -> None:
     links = {RelativePath(f"memory/{name}.md"): stat() for name in "bc"}
-    todo = plan(look(links), {A: known(stat())}, GRACE)
+    todo = plan(scan(links), {A: indexed(stat())}, WAITS)
     assert len(todo.rename) == 1
     assert len(todo.read) == 1
 
 
-def ended(
-    done: Observation, *, again: bool = False, has_queue: bool = False, hold_ends_in: float | None = None
+def finished_round(
+    seen: Observation, *, again: bool = False, has_queue: bool = False, hold_ends_in: float | None = None
 ) -> RoundResult:
-    todo = plan(done, {A: known(stat())}, GRACE)
+    todo = plan(seen, {A: indexed(stat())}, WAITS)
     return round_result(todo, again=again, has_queue=has_queue, hold_ends_in=hold_ends_in, settle=0.2)
 
 
-def test_round_that_did_all_sleeps_until_somebody_asks() -> None:
-    assert ended(look({A: stat()})) == RoundResult(None, is_settled=True)
+def test_complete_round_sleeps_until_a_request() -> None:
+    assert finished_round(scan({A: stat()})) == RoundResult(None, is_settled=True)
 
 
-def test_round_is_followed_by_another_when_the_first_wait_ends() -> None:
-    assert ended(look({})) == RoundResult(2, is_settled=False)
-    assert ended(look({}), hold_ends_in=1) == RoundResult(1, is_settled=False)
-    assert ended(look({A: stat()}), hold_ends_in=1) == RoundResult(1, is_settled=False)
+def test_next_round_starts_when_first_wait_ends() -> None:
+    assert finished_round(scan({})) == RoundResult(2, is_settled=False)
+    assert finished_round(scan({}), hold_ends_in=1) == RoundResult(1, is_settled=False)
+    assert finished_round(scan({A: stat()}), hold_ends_in=1) == RoundResult(1, is_settled=False)
 
 
-def test_what_changed_while_it_was_read_is_read_again_soon() -> None:
-    assert ended(look({A: stat()}), again=True) == RoundResult(0.2, is_settled=False)
-    assert ended(look({}), again=True, hold_ends_in=1) == RoundResult(0.2, is_settled=False)
+def test_file_changed_during_reading_is_read_again_soon() -> None:
+    assert finished_round(scan({A: stat()}), again=True) == RoundResult(0.2, is_settled=False)
+    assert finished_round(scan({}), again=True, hold_ends_in=1) == RoundResult(0.2, is_settled=False)
 
 
-def test_large_note_that_is_cut_is_waited_for_and_wakes_the_round_itself() -> None:
-    assert ended(look({A: stat()}), has_queue=True) == RoundResult(None, is_settled=False)
+def test_queued_note_keeps_round_unsettled_without_a_timer() -> None:
+    assert finished_round(scan({A: stat()}), has_queue=True) == RoundResult(None, is_settled=False)
 
 
-def test_what_nobody_can_see_is_not_waited_for() -> None:
-    seen = look({}, unreadable=frozenset({A}))
-    assert ended(seen) == RoundResult(60, is_settled=True)
+def test_unreadable_file_does_not_keep_round_unsettled() -> None:
+    seen = scan({}, unreadable=frozenset({A}))
+    assert finished_round(seen) == RoundResult(60, is_settled=True)
 
 
 @dataclass
 class Disk:
-    """A toy disk that does what a real one may: it gives inodes anew, lets times be set, and its clock ticks."""
+    """A simulated disk with reused inodes, settable times and a clock."""
 
     files: dict[RelativePath, FileStat] = field(default_factory=dict)
     content: dict[RelativePath, str] = field(default_factory=dict)
@@ -271,7 +271,7 @@ TICK_NS = 4_000_000
 
 
 class PlanFollowsDisk(RuleBasedStateMachine):
-    """Whatever happens to the disk, and however rarely it is looked at, the index ends up equal to it."""
+    """After any changes and any number of scans, the index ends up equal to the disk."""
 
     @initialize()
     def begin(self) -> None:
@@ -288,13 +288,13 @@ class PlanFollowsDisk(RuleBasedStateMachine):
 
     @rule(path=PATHS, text=TEXTS, mtime_ns=TIMES)
     def restore(self, path: RelativePath, text: str, mtime_ns: int) -> None:
-        """As from an archive: a new file with the times of an old one."""
+        """Restore from an archive: a new file with the times of an old one."""
         self.disk.delete(path)
         self.disk.write(path, text, mtime_ns)
 
     @rule(old=PATHS, new=PATHS, text=TEXTS)
     def restore_in_place_of(self, old: RelativePath, new: RelativePath, text: str) -> None:
-        """One goes, and another comes that looks like it."""
+        """Replace a file by another that looks like it."""
         if old in self.disk.files and old != new:
             before = self.disk.files[old]
             self.disk.delete(old)
@@ -321,7 +321,7 @@ class PlanFollowsDisk(RuleBasedStateMachine):
 
     @rule()
     def start_again(self) -> None:
-        """What is waited for is forgotten, save that the clock was set back, which is seen by the times of reading."""
+        """Restart: forget all waits; that the clock was set back is known from the times of reading."""
         self.missing = {}
 
     @rule(seconds=st.sampled_from([0.0, 3.0]))
@@ -331,15 +331,15 @@ class PlanFollowsDisk(RuleBasedStateMachine):
 
     @rule()
     def look_while_unmounted(self) -> None:
-        held = {path: text for path, text in self.index.items() if path not in self.missing}
+        known = {path: text for path, text in self.index.items() if path not in self.missing}
         self._sync(disk={}, unreadable=frozenset(self.known))
-        assert held.items() <= self.index.items()
+        assert known.items() <= self.index.items()
 
     @rule()
     def quiesce(self) -> None:
-        """Look as the indexer does: again when a grace period ends, and once more when nothing is racy."""
+        """Scan like the indexer: again when a wait ends, and once more when nothing is racy."""
         for _ in range(4):
-            self._pass(GRACE.file)
+            self._pass(WAITS.file)
             self._sync()
         assert self.index == self.disk.content
 
@@ -359,7 +359,7 @@ class PlanFollowsDisk(RuleBasedStateMachine):
     ) -> None:
         files = dict(self.disk.files if disk is None else disk)
         seen = Observation(files, unreadable, self.missing, self.now, self.disk.clock, not self.was_set_back)
-        todo = plan(seen, self.known, GRACE)
+        todo = plan(seen, self.known, WAITS)
         self.was_set_back = self.was_set_back and disk is not None
         assert not set(todo.remove) & files.keys()
         assert not {new for _, new in todo.rename} & {*todo.read}
@@ -385,17 +385,17 @@ TestPlanFollowsDisk = PlanFollowsDisk.TestCase
 @given(
     disk=st.dictionaries(PATHS, st.builds(stat, inode=st.integers(1, 4), size=st.integers(0, 2)), max_size=6),
     index=st.dictionaries(PATHS, st.builds(stat, inode=st.integers(1, 4), size=st.integers(0, 2)), max_size=6),
-    believed=st.booleans(),
+    confirms_renames=st.booleans(),
 )
-def test_after_all_grace_the_plan_accounts_for_every_difference(
-    disk: dict[RelativePath, FileStat], index: dict[RelativePath, FileStat], believed: bool
+def test_plan_after_all_waits_covers_every_difference(
+    disk: dict[RelativePath, FileStat], index: dict[RelativePath, FileStat], confirms_renames: bool
 ) -> None:
-    held = {path: known(found) for path, found in index.items()}
+    known = {path: indexed(found) for path, found in index.items()}
     long_ago = dict.fromkeys([*index, *disk], 0.0)
-    todo = plan(look(disk, missing_since=long_ago, now=1000), held, GRACE)
+    todo = plan(scan(disk, missing_since=long_ago, now=1000), known, WAITS)
     after = dict(index)
     for old, new in todo.rename:
-        after[new] = after.pop(old) if believed else disk[new]
+        after[new] = after.pop(old) if confirms_renames else disk[new]
     for path in todo.remove:
         after.pop(path, None)
     after |= {path: disk[path] for path in todo.read}
@@ -403,7 +403,7 @@ def test_after_all_grace_the_plan_accounts_for_every_difference(
     assert not todo.missing_since
 
 
-def test_removal_of_most_files_is_a_mass_removal_and_of_a_handful_is_none() -> None:
+def test_mass_removal_is_removal_of_most_files() -> None:
     assert is_mass_removal(10, 9)
     assert not is_mass_removal(10, 10)
     assert not is_mass_removal(9, 0)

@@ -1,4 +1,4 @@
-"""What a vector is after it was packed: nearly the same, in 12 bits a number."""
+"""Packing of vectors: 12 bits per number, with small errors."""
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ NUMBERS = arrays(
 
 
 @given(NUMBERS)
-def test_each_number_is_off_by_half_a_step_at_most(rows: Matrix) -> None:
+def test_error_of_a_number_is_at_most_half_a_step(rows: Matrix) -> None:
     found = unpack_vector([pack_vector(row) for row in rows], rows.shape[1])
     assert found.dtype == np.float32
     steps = np.abs(rows).max(axis=1, keepdims=True) / 2047
@@ -24,19 +24,19 @@ def test_each_number_is_off_by_half_a_step_at_most(rows: Matrix) -> None:
 
 
 @given(NUMBERS)
-def test_what_was_unpacked_is_packed_as_before(rows: Matrix) -> None:
+def test_packing_unpacked_vector_changes_nothing(rows: Matrix) -> None:
     once = [pack_vector(row) for row in rows]
     assert [pack_vector(row) for row in unpack_vector(once, rows.shape[1])] == once
 
 
 @pytest.mark.parametrize("dimensions", [1, 2, 3, 384, 385, 3072])
-def test_a_number_takes_twelve_bits(dimensions: int) -> None:
+def test_number_takes_twelve_bits(dimensions: int) -> None:
     row = np.full(dimensions, 1 / np.sqrt(dimensions), np.float32)
     assert len(pack_vector(row)) == packed_bytes(dimensions) <= 4 + 1.5 * dimensions + 0.5
     assert np.linalg.norm(unpack_vector([pack_vector(row)], dimensions)) == pytest.approx(1)
 
 
-def test_cosines_stay_as_they_are_to_the_fourth_place() -> None:
+def test_cosines_keep_four_decimal_places() -> None:
     drawn = np.random.default_rng(1).standard_normal((500, 384)).astype(np.float32)
     rows = drawn / np.linalg.norm(drawn, axis=1, keepdims=True)
     found = unpack_vector([pack_vector(row) for row in rows], 384)
@@ -44,12 +44,12 @@ def test_cosines_stay_as_they_are_to_the_fourth_place() -> None:
     assert np.abs(found @ rows.T - rows @ rows.T).mean() < 3e-5
 
 
-def test_nothing_is_unpacked_of_nothing() -> None:
+def test_unpacking_no_vectors_gives_empty_matrix() -> None:
     assert unpack_vector([], 384).shape == (0, 384)
 
 
-def test_nearest_are_the_same_but_for_one_in_a_hundred() -> None:
-    """Vectors of some topics with something of their own, as those of models are."""
+def test_99_percent_of_nearest_vectors_stay_the_same() -> None:
+    """The vectors are mixtures of topics with noise, like those of a model."""
     random = np.random.default_rng(1)
     topics = random.standard_normal((40, 384)).astype(np.float32)
     drawn = random.dirichlet(np.full(40, 0.1), 5_000) @ topics + 0.1 * random.standard_normal((5_000, 384))

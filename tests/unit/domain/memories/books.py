@@ -1,4 +1,4 @@
-"""Books made of lines, as notes of some days state them."""
+"""Books made from lines of notes."""
 
 from collections.abc import Iterable, Mapping
 from datetime import date
@@ -14,7 +14,7 @@ def line_of(text: str) -> RetainedLine:
 
 
 def book_from(notes: Mapping[str, Iterable[str]], pages: Iterable[EntityPage] = ()) -> Book:
-    """Return the book of notes by path, a line each from line 3 on; the day is the one in the name."""
+    """Return the book of notes by path, with lines numbered from 3; the day is that in the name."""
     sources = [
         MemorySource(
             path=path,

@@ -1,4 +1,4 @@
-"""Books for tests of opinions: lines by day, as a workspace would have them."""
+"""Books for tests of opinions, made from lines by day."""
 
 from collections.abc import Iterable
 from datetime import date
@@ -7,7 +7,7 @@ from memoryd.domain.memories.book import Book, EntityPage, MemorySource, book_of
 from memoryd.domain.memories.line import RetainedLine, parse_line
 
 SEEN = date(2026, 2, 1)
-"""When lines without a date were first seen."""
+"""Day on which lines without a date were first seen."""
 
 
 def line_of(text: str) -> RetainedLine:

@@ -1,4 +1,4 @@
-"""Abstract and overview: slices of the text, bounded, whatever it holds."""
+"""Abstracts and overviews: bounded slices of the text."""
 
 import pytest
 from hypothesis import given
@@ -54,7 +54,7 @@ def test_abstract_is_a_bounded_slice_of_the_text(text: str) -> None:
 
 
 @given(TEXTS)
-def test_overview_holds_the_abstract_and_has_three_lines_at_most(text: str) -> None:
+def test_overview_contains_abstract_in_at_most_three_lines(text: str) -> None:
     lines = overview_of(text).split("\n")
     assert len(lines) <= OVERVIEW_LINES
     assert abstract_of(text) in lines
@@ -62,7 +62,7 @@ def test_overview_holds_the_abstract_and_has_three_lines_at_most(text: str) -> N
 
 
 @given(TEXTS)
-def test_sentences_are_all_that_is_said_in_order(text: str) -> None:
+def test_sentences_are_in_the_order_of_the_text(text: str) -> None:
     whole, at = folded(text), 0
     for sentence in sentences_of(text):
         found = whole.find(sentence, at)
@@ -71,7 +71,7 @@ def test_sentences_are_all_that_is_said_in_order(text: str) -> None:
 
 
 @given(TEXTS)
-def test_shorter_forms_are_shorter_each(text: str) -> None:
+def test_each_shorter_form_is_shorter(text: str) -> None:
     lengths = [len(folded(text)), *(len(form) for _, form in shorter(text))]
     assert lengths == sorted(set(lengths), reverse=True)
 
@@ -99,11 +99,11 @@ def test_shorter_forms_are_shorter_each(text: str) -> None:
         ("Wir fahren am 3. Mai los. Es ist Nr. 5. Gut.", ["Wir fahren am 3. Mai los.", "Es ist Nr. 5.", "Gut."]),
     ],
 )
-def test_sentences_end_where_they_end(text: str, sentences: list[str]) -> None:
+def test_text_is_split_into_sentences(text: str, sentences: list[str]) -> None:
     assert list(sentences_of(text)) == sentences
 
 
-def test_abstract_is_a_sentence_that_says_something_in_the_language_of_the_text() -> None:
+def test_abstract_is_the_first_informative_sentence() -> None:
     assert abstract_of("Hi. Who knows? Peter prefers tea at night. He sleeps well.") == "Peter prefers tea at night."
     assert abstract_of("好的。我对花生过敏，请记住。我住在上海。") == "我对花生过敏，请记住。"
     assert abstract_of("Only a fragment") == "Only a fragment"
@@ -112,7 +112,7 @@ def test_abstract_is_a_sentence_that_says_something_in_the_language_of_the_text(
     assert long.endswith(("word…", "The…"))
 
 
-def test_overview_tells_what_other_sentences_speak_of() -> None:
+def test_overview_has_sentences_on_the_main_subject() -> None:
     text = (
         "The gateway runs on alder. It was sunny. The gateway on alder restarts at 04:30 each night. "
         "Somebody laughed. Alder has 16 GB for the gateway."
@@ -126,8 +126,8 @@ def test_overview_tells_what_other_sentences_speak_of() -> None:
 
 @pytest.mark.sweep
 @pytest.mark.parametrize("piece", [".", "…", "?!", "\n", "\r\n", "Dr. ", "A. ", "1. ", "<abc>", "<abc></abd>"])
-def test_hostile_length_is_read_in_one_pass(piece: str) -> None:
-    """Quadratic time would be a minute for a quarter of the longest text."""
+def test_hostile_text_is_split_in_linear_time(piece: str) -> None:
+    """Quadratic time would take a minute."""
     text = piece * (whole_or(50_000, 200_000) // len(piece)) + "x"
     with soon():
         assert sentences_of(text)

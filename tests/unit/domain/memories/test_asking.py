@@ -1,4 +1,4 @@
-"""What a question asks for beside its words."""
+"""Intent of a question: opinions, everything known, entities and days."""
 
 from datetime import date
 
@@ -23,14 +23,14 @@ WEEK = QueryDays(DaySpan(date(2025, 11, 17), date(2025, 11, 23)), is_matter=True
         "他对辣的看法",
     ],
 )
-def test_opinions_are_asked_for(question: str) -> None:
+def test_question_asks_for_opinion(question: str) -> None:
     assert asks_for_opinion(question)
 
 
 @pytest.mark.parametrize(
     "question", ["what does the castle look like", "something like a lock", "门锁密码是多少", "who called"]
 )
-def test_likeness_and_facts_are_no_opinion(question: str) -> None:
+def test_question_about_facts_asks_for_no_opinion(question: str) -> None:
     assert not asks_for_opinion(question)
 
 
@@ -67,14 +67,14 @@ def test_likeness_and_facts_are_no_opinion(question: str) -> None:
         ("what has Peter planned for next week?", ["Peter"], WEEK, True),
     ],
 )
-def test_bare_questions_name_what_answers_them(
+def test_bare_question_has_only_entities_or_days(
     question: str, names: list[str], days: QueryDays | None, is_bare: bool
 ) -> None:
     slugs = [slug_of(name) for name in names]
     assert query_intent(question, entities=slugs, names=names, days=days).is_bare is is_bare
 
 
-def test_hostile_questions_are_read_in_linear_time() -> None:
+def test_hostile_question_is_parsed_in_linear_time() -> None:
     for text in ("do " * 33_000, "上个" * 50_000, "a" * 100_000, "like " * 20_000, "'" * 100_000, "1" * 100_000):
         found = query_intent(text, entities=[slug_of("a")], names=["a"], days=None)
         assert found.entities
@@ -92,7 +92,7 @@ def test_hostile_questions_are_read_in_linear_time() -> None:
         "关于我你知道些什么",
     ],
 )
-def test_whatever_is_known_is_asked_for(question: str) -> None:
+def test_question_asks_for_everything_known(question: str) -> None:
     assert asks_for_all(question)
 
 
@@ -106,5 +106,5 @@ def test_whatever_is_known_is_asked_for(question: str) -> None:
         "Was weißt du über Michael?",
     ],
 )
-def test_question_of_something_is_not_of_everything(question: str) -> None:
+def test_specific_question_does_not_ask_for_everything(question: str) -> None:
     assert not asks_for_all(question)

@@ -1,4 +1,4 @@
-"""The book of memories: several lines of one, ids and beginnings of ids, entities that a question names, and time."""
+"""The book of memories: sources, ids and prefixes of ids, entities in questions, and superseded memories."""
 
 from datetime import date, timedelta
 
@@ -15,15 +15,15 @@ DAY = date(2025, 11, 1)
 
 def source(text: str, days: int = 0, *entities: str, chunk: int = 0, line: int = 1) -> MemorySource:
     day = DAY + timedelta(days=days)
-    told = RetainedLine(Kind.WORLD, text, entities)
-    return MemorySource(f"memory/{day}.md", line, line, told, day, None, chunk)
+    stated = RetainedLine(Kind.WORLD, text, entities)
+    return MemorySource(f"memory/{day}.md", line, line, stated, day, None, chunk)
 
 
-def named(*names: str, pages: tuple[EntityPage, ...] = ()) -> Book:
+def book_of_names(*names: str, pages: tuple[EntityPage, ...] = ()) -> Book:
     return book_of((source(f"is known {at}", 0, name, chunk=at) for at, name in enumerate(names)), pages)
 
 
-def test_lines_that_say_the_same_are_sources_of_one_memory() -> None:
+def test_equal_lines_are_sources_of_one_memory() -> None:
     book = book_of([source("likes  tea", 0, "Anna", chunk=1), source("likes tea", 5, "anna", chunk=2)])
     (memory,) = book.memories.values()
     assert [one.chunk for one in memory.sources] == [2, 1]
@@ -33,7 +33,7 @@ def test_lines_that_say_the_same_are_sources_of_one_memory() -> None:
     assert book.by_entity == {"anna": frozenset({memory.id})}
 
 
-def test_memory_is_found_by_its_id_or_a_beginning_of_it() -> None:
+def test_memory_is_found_by_id_or_prefix() -> None:
     book = book_of(source(f"fact {at}", chunk=at) for at in range(300))
     for memory in book.memories.values():
         assert book.find(memory.id) is book.find(f" {memory.id.upper()} ") is book.find(short_id(memory.id)) is memory
@@ -43,10 +43,10 @@ def test_memory_is_found_by_its_id_or_a_beginning_of_it() -> None:
         book.find("")
 
 
-def test_ambiguous_beginning_is_said() -> None:
+def test_ambiguous_prefix_is_reported() -> None:
     book = book_of(source(f"fact {at}", chunk=at) for at in range(3000))
-    beginnings = [one[:4] for one in book.memories]
-    twice = next(one for one in beginnings if beginnings.count(one) > 1)
+    prefixes = [one[:4] for one in book.memories]
+    twice = next(one for one in prefixes if prefixes.count(one) > 1)
     with pytest.raises(ValueError, match=f"'{twice}' is the beginning of 2 ids"):
         book.find(twice)
 
@@ -73,12 +73,12 @@ def test_ambiguous_beginning_is_said() -> None:
         ("", ()),
     ],
 )
-def test_question_names_entities(question: str, expected: tuple[str, ...]) -> None:
+def test_entities_are_found_in_question(question: str, expected: tuple[str, ...]) -> None:
     names = ("Peter", "Anna-Lena", "The Castle", "王芳", "王芳华", "李明", "I", "C++", "Two Words", "May", "Will")
-    assert named(*names).entities_in(question) == expected
+    assert book_of_names(*names).entities_in(question) == expected
 
 
-def test_alias_stands_for_its_entity() -> None:
+def test_alias_refers_to_its_entity() -> None:
     page = EntityPage("bank/entities/peter.md", "Peter", ("Pete", "老彼"))
     book = book_of([source("runs", 0, "Pete", chunk=1), source("swims", 0, "Peter", chunk=2)], [page])
     assert len(book.by_entity) == 1
@@ -86,17 +86,17 @@ def test_alias_stands_for_its_entity() -> None:
     assert book.entities_in("how is Pete?") == book.entities_in("老彼好吗") == ("peter",)
 
 
-def test_alias_in_doubt_is_nobodys() -> None:
+def test_ambiguous_alias_refers_to_no_entity() -> None:
     pages = (
         EntityPage("bank/entities/peter.md", "Peter", ("P", "Anna", "The Boss")),
         EntityPage("bank/entities/anna.md", "Anna", ("P", "Ann")),
     )
-    book = named("Peter", "Anna", pages=pages)
+    book = book_of_names("Peter", "Anna", pages=pages)
     assert book.aliases == {"the-boss": "peter", "ann": "anna"}
     assert book.entities_in("ask Anna") == ("anna",)
 
 
-def test_what_is_said_again_takes_the_place_of_what_came_between() -> None:
+def test_repeated_value_supersedes_the_one_between() -> None:
     book = book_of([source("The code is 1", 0), source("The code is 2", 4), source("The code is 1", 8)])
     first, second = (source(f"The code is {at}").line.id for at in (1, 2))
     assert book.superseded == {first: (second,)}
@@ -106,9 +106,9 @@ def test_what_is_said_again_takes_the_place_of_what_came_between() -> None:
 
 
 @given(st.text(max_size=30), st.lists(st.text("ab@[]-王芳 .İß", min_size=1, max_size=6).filter(str.strip), max_size=5))
-def test_any_question_and_any_name_will_do(question: str, names: list[str]) -> None:
-    fit = [name for name in names if not set("[]") & set(name)]
-    book = named(*fit)
+def test_any_question_and_name_are_handled(question: str, names: list[str]) -> None:
+    valid = [name for name in names if not set("[]") & set(name)]
+    book = book_of_names(*valid)
     assert set(book.entities_in(question)) <= set(book.by_entity)
-    for name in fit:
+    for name in valid:
         assert book.entities_in(f"about @[{name}]?") != ()

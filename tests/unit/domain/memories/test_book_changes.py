@@ -1,7 +1,7 @@
 from collections.abc import Sequence
 from datetime import date
+from unittest import mock
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -28,31 +28,31 @@ def sources(files: Sequence[Sequence[str]], first_chunk: int = 0) -> dict[str, t
     return made
 
 
-def whole(files: dict[str, tuple[MemorySource, ...]]) -> list[MemorySource]:
+def all_of(files: dict[str, tuple[MemorySource, ...]]) -> list[MemorySource]:
     return [source for one in files.values() for source in one]
 
 
 @given(FILES, FILES, st.lists(st.sampled_from(PAGES), unique=True), st.booleans())
-def test_a_book_that_follows_its_files_is_that_of_all_their_lines(
+def test_changed_book_equals_book_of_all_lines(
     before: list[list[str]], after: list[list[str]], pages: list[EntityPage], keeps_chunks: bool
 ) -> None:
     old, new = sources(before), sources(after, 0 if keeps_chunks else 1000)
     changed = {path for path in old.keys() | new.keys() if old.get(path) != new.get(path)}
-    book = changed_book(Book(), [], whole(old), [])
-    gone = whole({path: held for path, held in old.items() if path in changed})
-    come = whole({path: held for path, held in new.items() if path in changed})
-    assert changed_book(book, gone, come, pages) == book_of(whole(new), pages)
+    book = changed_book(Book(), [], all_of(old), [])
+    removed = all_of({path: lines for path, lines in old.items() if path in changed})
+    added = all_of({path: lines for path, lines in new.items() if path in changed})
+    assert changed_book(book, removed, added, pages) == book_of(all_of(new), pages)
 
 
 @given(FILES)
-def test_memories_stand_in_the_order_of_their_ids(files: list[list[str]]) -> None:
-    book = changed_book(Book(), [], whole(sources(files)), [])
+def test_memories_are_ordered_by_id(files: list[list[str]]) -> None:
+    book = changed_book(Book(), [], all_of(sources(files)), [])
     assert list(book.memories) == sorted(book.memories)
 
 
 @given(FILES, FILES, st.booleans())
 def test_relations_follow_the_changes(before: list[list[str]], after: list[list[str]], is_asked_before: bool) -> None:
-    old, new = whole(sources(before)), whole(sources(after, 1000))
+    old, new = all_of(sources(before)), all_of(sources(after, 1000))
     book = changed_book(Book(), [], old, [])
     if is_asked_before:
         assert book.superseded is not None
@@ -61,12 +61,11 @@ def test_relations_follow_the_changes(before: list[list[str]], after: list[list[
     assert changed.versions.disagreements == book_of(new).versions.disagreements
 
 
-def test_relations_of_unchanged_memories_are_not_computed_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    file = whole(sources([LINES]))
+def test_relations_of_unchanged_memories_are_not_computed_again() -> None:
+    file = all_of(sources([LINES]))
     book = changed_book(Book(), [], file[:-1], [])
     assert book.superseded is not None
     changed = changed_book(book, [], file[-1:], [])
-    analysed, parts_of = list[object](), versions._parts
-    monkeypatch.setattr(versions, "_parts", lambda memory: analysed.append(memory) or parts_of(memory))
-    assert changed.superseded is not None
-    assert analysed == [changed.memories[file[-1].line.id]]
+    with mock.patch.object(versions, "_parts", wraps=versions._parts) as parts:
+        assert changed.superseded is not None
+    parts.assert_called_once_with(changed.memories[file[-1].line.id])

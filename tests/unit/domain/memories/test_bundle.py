@@ -1,4 +1,4 @@
-"""Bundles: a stable block whose bytes stay, and text that cannot close what it stands in."""
+"""Bundles: the stable block, the tail, the receipt, the budget, and escaping of texts."""
 
 import re
 
@@ -29,7 +29,7 @@ parts = st.builds(BundlePart, st.text("abc", min_size=1, max_size=4), texts, tex
 TAG = re.compile(r"</?[a-z]")
 
 
-def test_bundle_holds_stable_block_and_tail_with_a_receipt() -> None:
+def test_bundle_has_stable_block_tail_and_receipt() -> None:
     stable = stable_block([CORE], [PINNED], budget=1200)
     whole = make_bundle(stable, [RECALLED], budget=1200)
     assert whole.text.startswith("<core-memory>\n")
@@ -43,30 +43,30 @@ def test_bundle_holds_stable_block_and_tail_with_a_receipt() -> None:
     assert sum(line.tokens for line in whole.receipt) <= whole.tokens == estimate(whole.text)
 
 
-def test_known_stable_block_is_left_out_and_said_so() -> None:
+def test_known_stable_block_is_omitted() -> None:
     stable = stable_block([CORE], [], budget=1200)
-    again = make_bundle(stable, [RECALLED], budget=1200, if_none_match=f'"{stable.etag}"')
-    assert again.is_unchanged
-    assert "alder" not in again.text
-    assert "4172" in again.text
-    assert again.receipt[0].cut == "it has the version of ifNoneMatch"
+    unchanged = make_bundle(stable, [RECALLED], budget=1200, if_none_match=f'"{stable.etag}"')
+    assert unchanged.is_unchanged
+    assert "alder" not in unchanged.text
+    assert "4172" in unchanged.text
+    assert unchanged.receipt[0].cut == "it has the version of ifNoneMatch"
     assert not make_bundle(stable, [], budget=1200, if_none_match="other").is_unchanged
 
 
-def test_question_does_not_move_the_stable_block() -> None:
+def test_stable_block_does_not_depend_on_question() -> None:
     stable = stable_block([CORE], [PINNED], budget=1200)
     one, other = (make_bundle(stable, tail, budget=1200) for tail in ([RECALLED], []))
     assert one.stable.text == other.stable.text
     assert one.stable.etag == other.stable.etag
 
 
-def test_sources_are_not_told_where_they_are_not_to_be_cited() -> None:
-    told = make_bundle(StableBlock(), [RECALLED], budget=1200, has_citations=False)
-    assert "memory/2025-11-27.md" not in told.text
-    assert "Do not cite" in told.text
+def test_bundle_without_citations_has_no_sources() -> None:
+    bundle = make_bundle(StableBlock(), [RECALLED], budget=1200, has_citations=False)
+    assert "memory/2025-11-27.md" not in bundle.text
+    assert "Do not cite" in bundle.text
 
 
-def test_core_file_beyond_the_budget_loses_its_last_lines_and_a_memory_is_left_out() -> None:
+def test_core_file_is_cut_and_long_memory_omitted_beyond_budget() -> None:
     long = BundlePart("MEMORY.md", "\n".join(f"- fact {number} of many" for number in range(400)), is_indivisible=False)
     stable = stable_block([long], [PINNED], budget=400)
     assert "fact 0" in stable.text
@@ -75,12 +75,12 @@ def test_core_file_beyond_the_budget_loses_its_last_lines_and_a_memory_is_left_o
     assert "last" in stable.receipt[0].cut
     tail = make_bundle(stable, [BundlePart("x", "word " * 4000), RECALLED], budget=400)
     assert [line.is_included for line in tail.receipt[-2:]] == [False, True], (
-        "what is short has room where what is long has none"
+        "a short one fits where a long one does not"
     )
     assert "beyond the budget" in tail.receipt[-2].cut
 
 
-def test_memory_is_told_by_its_overview_then_by_one_sentence_then_not_at_all() -> None:
+def test_memory_is_shortened_to_overview_then_abstract_then_omitted() -> None:
     text = "The gateway runs on alder. It was sunny. " + "The gateway restarts each night. " * 3 + "Nobody minds. " * 60
     part = BundlePart("5e6f7a8b", text, "memory/2025-11-27.md#L4", shorter=shorter(text))
     cuts, sizes = list[str](), list[int]()
@@ -97,32 +97,32 @@ def test_memory_is_told_by_its_overview_then_by_one_sentence_then_not_at_all() -
 
 
 @given(documents=st.lists(parts, max_size=3), recalled=st.lists(parts, max_size=4), budget=st.integers(0, 600))
-def test_no_text_closes_what_it_stands_in_and_the_budget_holds(
+def test_no_text_closes_its_element_or_exceeds_budget(
     documents: list[BundlePart], recalled: list[BundlePart], budget: int
 ) -> None:
     whole = make_bundle(stable_block(documents, [], budget=budget), recalled, budget=budget)
-    told = sum(line.is_included for line in whole.receipt)
-    assert whole.text.count("<note") == whole.text.count("</note>") == told
-    assert len(TAG.findall(whole.text)) == 2 * (told + bool(whole.stable.text) + bool(whole.tail))
+    included = sum(line.is_included for line in whole.receipt)
+    assert whole.text.count("<note") == whole.text.count("</note>") == included
+    assert len(TAG.findall(whole.text)) == 2 * (included + bool(whole.stable.text) + bool(whole.tail))
     assert whole.tokens <= max(budget, 0)
     whole.text.encode()
 
 
 @given(st.text())
-def test_harmless_text_has_no_markup_and_is_the_same_twice(text: str) -> None:
+def test_escaped_text_has_no_markup(text: str) -> None:
     assert "<" not in escaped_text(text)
     assert escaped_text(text) == escaped_text(text)
 
 
 @given(st.lists(parts, max_size=4), st.integers(0, 500))
-def test_etag_names_the_bytes(documents: list[BundlePart], budget: int) -> None:
+def test_etag_identifies_the_text(documents: list[BundlePart], budget: int) -> None:
     one, other = (stable_block(list(documents), [], budget=budget) for _ in range(2))
     assert (one.text, one.etag) == (other.text, other.etag)
     changed = stable_block([*documents, PINNED], [], budget=5000)
     assert (changed.etag == one.etag) == (changed.text == one.text)
 
 
-def test_what_stands_in_the_stable_block_is_not_told_again() -> None:
+def test_tail_does_not_repeat_stable_block() -> None:
     stable = stable_block([CORE], [PINNED], budget=1200)
     passage = BundlePart("MEMORY.md#L1-L3", "# Memory\n\n- The gateway", "MEMORY.md#L1-L3")
     same = BundlePart("00000001", "The gateway runs  on alder.", "memory/2025-11-27.md#L4")
@@ -135,7 +135,7 @@ def test_what_stands_in_the_stable_block_is_not_told_again() -> None:
     assert "4172" in made.tail
 
 
-def test_outdated_text_of_the_core_file_is_told_to_be_outdated() -> None:
+def test_superseded_text_of_core_file_is_marked_in_tail() -> None:
     stable = stable_block([CORE], [], budget=1200)
     old = BundlePart(
         "00000001", "The gateway runs on alder.", "memory/2025-10-01.md#L4", "superseded", is_superseded=True
@@ -143,7 +143,7 @@ def test_outdated_text_of_the_core_file_is_told_to_be_outdated() -> None:
     assert "superseded" in make_bundle(stable, [old], budget=1200).tail
 
 
-def test_what_was_cut_out_of_the_core_file_may_be_recalled() -> None:
+def test_text_cut_from_core_file_may_be_in_tail() -> None:
     long = BundlePart(
         "MEMORY.md", "".join(f"- line {at} of the core file\n" for at in range(200)), "MEMORY.md", "", False
     )
@@ -156,15 +156,15 @@ def test_what_was_cut_out_of_the_core_file_may_be_recalled() -> None:
     assert "line 1 of" not in made.tail
 
 
-def test_short_block_keeps_what_ranks_first_in_the_order_given() -> None:
+def test_short_block_keeps_best_ranked_in_given_order() -> None:
     pins = [BundlePart(f"0000000{at}", f"Pinned note number {at} on alder and oak.", rank=9 - at) for at in range(9)]
     whole = estimate(stable_block([], pins, budget=4000).text)
     stable = stable_block([], pins, budget=whole, beyond=[replace(PINNED, rank=10)])
 
-    told = re.findall(r"number (\d)", stable.text)
-    assert told == sorted(told)
-    assert told[-1] == "8"
-    assert "0" not in told
+    numbers = re.findall(r"number (\d)", stable.text)
+    assert numbers == sorted(numbers)
+    assert numbers[-1] == "8"
+    assert "0" not in numbers
     assert [(one.name, one.is_included, one.cut) for one in stable.receipt[-1:]] == [
         ("1a2b3c4d", False, SkipReason.NEWER_PINNED)
     ]
@@ -174,7 +174,7 @@ LESSON = BundlePart("aaaaaaaa", "Never use tables in answers.", note="lesson", r
 TEA = BundlePart("bbbbbbbb", "I prefer tea in the morning.", note="preference", rank=2)
 
 
-def test_what_is_stated_stands_behind_pins_in_the_order_given() -> None:
+def test_stated_memories_follow_pins_in_given_order() -> None:
     stable = stable_block([CORE], [replace(PINNED, rank=1)], budget=1200, stated=[TEA, LESSON])
     places = [stable.text.index(one.text) for one in (PINNED, TEA, LESSON)]
     assert places == sorted(places)
@@ -182,14 +182,14 @@ def test_what_is_stated_stands_behind_pins_in_the_order_given() -> None:
     assert stable_block([], [], budget=1200, stated=[TEA]).text.count("<note") == 1
 
 
-def test_what_is_stated_has_a_quarter_of_the_budget_and_nothing_that_others_need() -> None:
+def test_stated_memories_get_at_most_a_quarter_of_the_budget() -> None:
     many = [BundlePart(f"{n:08}", f"I prefer the answer number {n} to be short.", rank=n) for n in range(1, 200)]
     before = stable_block([CORE], [PINNED], budget=1200)
     stable = stable_block([CORE], [PINNED], budget=1200, stated=many)
     assert estimate(stable.text) - estimate(before.text) <= 300
-    told = [line.name for line in stable.receipt[2:] if line.is_included]
-    assert told == [one.name for one in many[: len(told)]]
-    assert len(told) > 3
+    included = [line.name for line in stable.receipt[2:] if line.is_included]
+    assert included == [one.name for one in many[: len(included)]]
+    assert len(included) > 3
     assert len(stable.receipt) == 2 + len(many)
     assert {line.cut.split(":")[0] for line in stable.receipt if not line.is_included} == {"it is beyond the budget"}
     long = BundlePart("MEMORY.md", "\n".join(f"- fact {number} of many" for number in range(400)), is_indivisible=False)
@@ -198,11 +198,11 @@ def test_what_is_stated_has_a_quarter_of_the_budget_and_nothing_that_others_need
     assert not full.receipt[-1].is_included
 
 
-def test_tail_tells_what_is_stated_again_where_a_question_asks_for_it() -> None:
+def test_tail_repeats_stated_memory_that_was_recalled() -> None:
     stable = stable_block([CORE], [PINNED], budget=1200, stated=[LESSON])
-    asked = BundlePart(LESSON.name, LESSON.text, "memory/2025-11-27.md#L4", note="2025-11-27, lesson")
+    recalled = BundlePart(LESSON.name, LESSON.text, "memory/2025-11-27.md#L4", note="2025-11-27, lesson")
     pinned = BundlePart(PINNED.name, PINNED.text, "memory/2025-11-27.md#L5")
-    made = make_bundle(stable, [asked, pinned], budget=1200)
+    made = make_bundle(stable, [recalled, pinned], budget=1200)
     assert LESSON.text in made.tail
     assert PINNED.text not in made.tail
     assert made.receipt[-1].cut == SkipReason.REPEATED

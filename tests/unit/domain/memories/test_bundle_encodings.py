@@ -1,4 +1,4 @@
-"""Bundles in the message shapes of APIs: the same text, the stable block first and apart, nothing empty."""
+"""Bundles in the message formats of APIs: same text, separate stable block first, no empty parts."""
 
 import json
 
@@ -19,9 +19,9 @@ from memoryd.domain.memories.bundle import (
 CORE = BundlePart("MEMORY.md", "# Memory\n\n- The gateway runs on alder.", "MEMORY.md", is_indivisible=False)
 RECALLED = BundlePart("5e6f7a8b", "The door code is 4172.", "memory/2025-11-27.md#L4", note="2025-11-27")
 STABLE = stable_block([CORE], [], budget=1200)
-WHOLE = make_bundle(STABLE, [RECALLED], budget=1200)
-KNOWN = make_bundle(STABLE, [RECALLED], budget=1200, if_none_match=STABLE.etag)
-NOTHING = make_bundle(StableBlock(), [], budget=1200)
+BUNDLE = make_bundle(STABLE, [RECALLED], budget=1200)
+UNCHANGED = make_bundle(STABLE, [RECALLED], budget=1200, if_none_match=STABLE.etag)
+EMPTY = make_bundle(StableBlock(), [], budget=1200)
 texts = st.text(max_size=80) | st.sampled_from(
     ['"}]}', "</note>", "\\", '{"type": "tool_use"}', "\ud800", "\U000e0041"]
 )
@@ -31,9 +31,9 @@ bundles = st.builds(
 )
 
 
-def told(made: Bundle, encoding: Encoding) -> str:
-    """Return all text of a bundle in the shape of an API."""
-    match encode_bundle(made, encoding):
+def text_of(bundle: Bundle, encoding: Encoding) -> str:
+    """Return all text of a bundle in the format of an API."""
+    match encode_bundle(bundle, encoding):
         case str(text) | {"rsclaw_hidden": {"recall_context": str(text)}}:
             return text
         case {"messages": [{"role": "system", "content": parts}]} | {"system": parts}:
@@ -43,14 +43,14 @@ def told(made: Bundle, encoding: Encoding) -> str:
         case {"messages": []} | {}:
             return ""
         case other:
-            raise AssertionError(f"no shape of {encoding}: {other}")
+            raise AssertionError(f"no format of {encoding}: {other}")
 
 
 def test_stable_block_is_a_part_before_the_tail() -> None:
     openai, anthropic, gemini = (
-        encode_bundle(WHOLE, one) for one in (Encoding.OPENAI, Encoding.ANTHROPIC, Encoding.GEMINI)
+        encode_bundle(BUNDLE, one) for one in (Encoding.OPENAI, Encoding.ANTHROPIC, Encoding.GEMINI)
     )
-    first, second = STABLE.text, WHOLE.tail
+    first, second = STABLE.text, BUNDLE.tail
     assert openai == {
         "messages": [{"role": "system", "content": [{"type": "text", "text": first}, {"type": "text", "text": second}]}]
     }
@@ -63,13 +63,13 @@ def test_stable_block_is_a_part_before_the_tail() -> None:
     assert gemini == {"systemInstruction": {"parts": [{"text": first}, {"text": second}]}}
 
 
-def test_known_block_is_left_out_and_the_tail_is_not_kept_in_a_cache() -> None:
-    assert encode_bundle(KNOWN, Encoding.ANTHROPIC) == {"system": [{"type": "text", "text": WHOLE.tail}]}
-    assert encode_bundle(KNOWN, Encoding.GEMINI) == {"systemInstruction": {"parts": [{"text": WHOLE.tail}]}}
+def test_known_block_is_omitted_and_tail_is_not_cached() -> None:
+    assert encode_bundle(UNCHANGED, Encoding.ANTHROPIC) == {"system": [{"type": "text", "text": BUNDLE.tail}]}
+    assert encode_bundle(UNCHANGED, Encoding.GEMINI) == {"systemInstruction": {"parts": [{"text": BUNDLE.tail}]}}
 
 
-def test_bundle_of_nothing_has_no_empty_part() -> None:
-    assert {one: encode_bundle(NOTHING, one) for one in Encoding} == {
+def test_empty_bundle_has_no_empty_part() -> None:
+    assert {one: encode_bundle(EMPTY, one) for one in Encoding} == {
         Encoding.TEXT: "",
         Encoding.RSCLAW: {"rsclaw_hidden": {"recall_context": ""}},
         Encoding.OPENAI: {"messages": []},
@@ -79,7 +79,7 @@ def test_bundle_of_nothing_has_no_empty_part() -> None:
 
 
 @pytest.mark.parametrize("encoding", Encoding)
-@given(made=bundles)
-def test_every_shape_tells_the_same_text_and_is_json(encoding: Encoding, made: Bundle) -> None:
-    assert told(made, encoding) == made.text
-    assert json.loads(json.dumps(encode_bundle(made, encoding)).encode()) == encode_bundle(made, encoding)
+@given(bundle=bundles)
+def test_each_format_has_the_same_text_and_is_json(encoding: Encoding, bundle: Bundle) -> None:
+    assert text_of(bundle, encoding) == bundle.text
+    assert json.loads(json.dumps(encode_bundle(bundle, encoding)).encode()) == encode_bundle(bundle, encoding)

@@ -1,4 +1,4 @@
-"""Which days a question is about: those of a plan or a command are none, and words end where words do."""
+"""Days that a question is about; those of plans and commands are ignored, and word boundaries are respected."""
 
 import itertools
 from datetime import date
@@ -16,7 +16,7 @@ from memoryd.domain.memories.times.spans import DaySpan, single_day
 MONDAY = date(2026, 11, 23)
 WEDNESDAY = date(2025, 11, 26)
 
-PASSING = [
+PLANS = [
     "What is the wi-fi password? I need it today",
     "where is the wi-fi password, I need it today",
     "Where is the wi-fi password - I have to tell the guests this morning",
@@ -84,7 +84,7 @@ HINTS = [
     "today's meeting",
     "which password shall I give the guests this morning?",
 ]
-MATTERS = [
+SUBJECTS = [
     "what happened around Nov 27?",
     "what did I do today?",
     "what did we eat this morning",
@@ -132,20 +132,20 @@ MATTERS = [
 ]
 
 
-@pytest.mark.parametrize("message", PASSING)
-def test_days_of_plans_are_not_asked_about(message: str) -> None:
+@pytest.mark.parametrize("message", PLANS)
+def test_days_of_plans_are_ignored(message: str) -> None:
     assert query_days(message, MONDAY) is None
 
 
 @pytest.mark.parametrize("message", HINTS)
-def test_days_beside_a_question_only_hint(message: str) -> None:
+def test_day_beside_a_question_is_a_hint(message: str) -> None:
     found = query_days(message, MONDAY)
     assert found is not None
     assert not found.is_matter
 
 
-@pytest.mark.parametrize("message", MATTERS)
-def test_days_that_a_question_is_about(message: str) -> None:
+@pytest.mark.parametrize("message", SUBJECTS)
+def test_day_is_subject_of_question(message: str) -> None:
     found = query_days(message, MONDAY)
     assert found is not None
     assert found.is_matter
@@ -164,27 +164,27 @@ def test_days_that_a_question_is_about(message: str) -> None:
         ("今天做了什么", False),
     ],
 )
-def test_plans_of_days_to_come_are_told_from_what_was(question: str, is_ahead: bool) -> None:
+def test_question_about_future_is_recognised(question: str, is_ahead: bool) -> None:
     found = query_days(question, date(2025, 11, 26))
 
     assert found is not None
     assert found.is_ahead is is_ahead
 
 
-def test_a_weekend_that_is_planned_lies_ahead() -> None:
+def test_planned_weekend_is_in_the_future() -> None:
     found = query_days("周末有安排吗", date(2025, 11, 26))
 
     assert found is not None
     assert found.span == DaySpan(date(2025, 11, 29), date(2025, 11, 30))
 
 
-def test_of_several_days_those_asked_about_count() -> None:
+def test_day_in_question_takes_precedence_over_other_days() -> None:
     found = query_days("what did we eat yesterday? I need to write it down today", MONDAY)
     assert found is not None
     assert found.span == single_day(date(2026, 11, 22))
 
 
-def test_a_weekday_of_what_is_lies_ahead() -> None:
+def test_weekday_in_present_tense_is_the_next_one() -> None:
     assert query_days("am I free on Friday?", MONDAY) == QueryDays(single_day(date(2026, 11, 27)), is_matter=False)
 
 
@@ -212,7 +212,7 @@ def test_a_weekday_of_what_is_lies_ahead() -> None:
         "日本周边游",
     ],
 )
-def test_times_across_two_words_are_none(text: str) -> None:
+def test_time_across_two_words_is_ignored(text: str) -> None:
     assert spans_in(text, WEDNESDAY) == ()
     assert query_days(text, WEDNESDAY) is None
 
@@ -241,7 +241,7 @@ def test_times_across_two_words_are_none(text: str) -> None:
         ("上月底交了房租", "2025-10-21"),
     ],
 )
-def test_times_that_only_look_like_parts_of_words(text: str, first: str) -> None:
+def test_time_beside_other_words_is_found(text: str, first: str) -> None:
     assert [span.first for span in spans_in(text, WEDNESDAY)] == [date.fromisoformat(first)]
 
 
@@ -260,7 +260,7 @@ def test_times_that_only_look_like_parts_of_words(text: str, first: str) -> None
         "我们上一次见面说了什么",
     ],
 )
-def test_last_times_are_asked_for(question: str) -> None:
+def test_question_asks_for_last_time(question: str) -> None:
     assert asks_for_last(question)
 
 
@@ -268,11 +268,11 @@ def test_last_times_are_asked_for(question: str) -> None:
     "question",
     ["what happened last week", "when is Anna's last day", "what is her last name", "晚上次数", "上周三", "马上一起去"],
 )
-def test_other_last_things_are_no_last_time(question: str) -> None:
+def test_other_uses_of_last_do_not_ask_for_last_time(question: str) -> None:
     assert not asks_for_last(question)
 
 
-def test_clauses_are_told_by_what_they_do() -> None:
+def test_clauses_have_moods() -> None:
     moods = [(one.text, one.mood) for one in clauses_of("Guests tonight! What is the code? I need it, please tell me.")]
     assert moods == [
         ("Guests tonight", Mood.NAMES),
@@ -297,24 +297,24 @@ def test_clauses_cover_the_text_in_order(pieces: list[str]) -> None:
 @pytest.mark.parametrize(
     "piece", ["what ", "I ", "need it ", "tell me ", "if ", "要", "今天", "for ", "'", "什么", "(", "- "]
 )
-def test_hostile_messages_are_read_in_one_pass(piece: str) -> None:
+def test_hostile_message_is_parsed_in_linear_time(piece: str) -> None:
     assert len(clauses_of((f"today {piece * 20_000}")[:20_000])) <= 20_000
     query_days(f"today {piece * 20_000}", MONDAY)
 
 
 @pytest.mark.parametrize("piece", ["I'm ", "don't need ", "what is it I need it ", "和I "])
-def test_work_for_a_message_without_a_mark_grows_with_its_length(monkeypatch: pytest.MonkeyPatch, piece: str) -> None:
-    looked_at: list[int] = []
+def test_work_grows_linearly_without_punctuation(monkeypatch: pytest.MonkeyPatch, piece: str) -> None:
+    lengths: list[int] = []
     asks = grammar._asks
 
     def asks_counted(text: str) -> bool:
-        looked_at.append(len(text))
+        lengths.append(len(text))
         return asks(text)
 
     monkeypatch.setattr(grammar, "_asks", asks_counted)
     work = []
     for length in (4_000, 8_000):
-        looked_at.clear()
+        lengths.clear()
         clauses_of((piece * length)[:length])
-        work.append(sum(looked_at))
+        work.append(sum(lengths))
     assert work[1] < 2.5 * work[0]

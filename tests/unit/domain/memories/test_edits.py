@@ -1,4 +1,4 @@
-"""Adding memories to a log: every other line stays, and whatever the log or the memory holds, it is read back."""
+"""Adding memories to a log: other lines are kept, and the memory parses again."""
 
 import pytest
 from hypothesis import given
@@ -82,11 +82,11 @@ TEXTS = st.lists(
         ("---\na: b\n---\n```\nopen\n", f"---\na: b\n---\n\n## Retain\n{BULLET}\n\n```\nopen\n"),
     ],
 )
-def test_a_memory_goes_below_the_heading(before: str, after: str) -> None:
+def test_memory_is_added_below_heading(before: str, after: str) -> None:
     assert add_memories(before, LOG, [TEA]).text == after
 
 
-def test_what_the_log_states_already_is_not_added() -> None:
+def test_stated_memory_is_not_added_again() -> None:
     text = f"## Retain\n{BULLET}\n"
     found = add_memories(text, LOG, [TEA, TEA])
     assert found.text == text
@@ -95,7 +95,7 @@ def test_what_the_log_states_already_is_not_added() -> None:
 
 
 @given(LINES.map("\n".join), TEXTS, st.sampled_from([(), ("Anna",), ("Two Words",)]))
-def test_every_other_line_stays_and_the_memory_is_read_back(before: str, text: str, entities: tuple[str, ...]) -> None:
+def test_other_lines_are_kept_and_memory_parses(before: str, text: str, entities: tuple[str, ...]) -> None:
     try:
         line = RetainedLine(Kind.WORLD, text, entities)
     except ValueError:

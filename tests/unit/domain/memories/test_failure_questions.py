@@ -1,4 +1,4 @@
-"""What a failed tool asks: the error's own words and the programs, and what is told for them."""
+"""Questions made from failures of tools, and the memories that are relevant to them."""
 
 import pytest
 
@@ -19,7 +19,7 @@ RUST = """error[E0308]: mismatched types
 
 
 @pytest.mark.parametrize(
-    ("command", "error", "asked"),
+    ("command", "error", "question"),
     [
         (
             "cd /srv && git push origin v1.4.0",
@@ -41,27 +41,29 @@ RUST = """error[E0308]: mismatched types
         ("make", "\x1b[31m\x00\u200b", ""),
     ],
 )
-def test_failure_asks_in_the_words_of_its_error(command: str, error: str, asked: str) -> None:
-    assert failure_question(command, error) == asked
+def test_question_has_program_and_words_of_error(command: str, error: str, question: str) -> None:
+    assert failure_question(command, error) == question
 
 
-def test_same_failure_asks_the_same_at_another_time_and_place() -> None:
-    said = "2026-11-02T10:00:0{0} worker-{0}: lease 0x7f{0}a lost after {0}12 ms in /tmp/run{0}/lease.db:{0}"
-    assert failure_question("run /tmp/1.sh", said.format(1).replace("worker-1", "worker")) == failure_question(
-        "run /tmp/1.sh", said.format(2).replace("worker-2", "worker")
+def test_question_does_not_depend_on_time_and_place() -> None:
+    error = "2026-11-02T10:00:0{0} worker-{0}: lease 0x7f{0}a lost after {0}12 ms in /tmp/run{0}/lease.db:{0}"
+    assert failure_question("run /tmp/1.sh", error.format(1).replace("worker-1", "worker")) == failure_question(
+        "run /tmp/1.sh", error.format(2).replace("worker-2", "worker")
     )
 
 
 @pytest.mark.parametrize(
     "secret", ["sk_live_51H8abcdefghijklmnopqrstuv", "ghp_abcdefghijklmnopqrstuvwxyz0123456789", "hunter2hunter2"]
 )
-def test_no_secret_is_asked(secret: str) -> None:
-    asked = failure_question(f"PGPASSWORD={secret} psql -h db", f"FATAL: login of the app refused, password={secret}")
-    assert asked == "psql\nlogin app refused"
+def test_question_contains_no_secret(secret: str) -> None:
+    question = failure_question(
+        f"PGPASSWORD={secret} psql -h db", f"FATAL: login of the app refused, password={secret}"
+    )
+    assert question == "psql\nlogin app refused"
     assert secret[:8] not in failure_question(f"deploy --token {secret}", f"token: {secret} was revoked by the owner")
 
 
-def test_long_output_asks_little_and_soon() -> None:
+def test_long_output_gives_short_question_fast() -> None:
     with soon(2):
         for output in ("x" * 100_000, "error: lease " * 8_000, "at a.b(c:1)\n" * 8_000, "/" * 100_000, "1:" * 50_000):
             assert len(failure_question(output, output)) < 2_000
@@ -70,14 +72,14 @@ def test_long_output_asks_little_and_soon() -> None:
             assert len(failure_question(output, output)) < 2_000
 
 
-def test_lesson_is_told_for_two_words_and_a_fact_for_much_more() -> None:
-    asked = failure_question("docker compose up", "port is already allocated")
-    assert failure_message(asked).parts == ("docker compose", "port already allocated")
-    assert is_relevant_to_failure(Kind.LESSON, ["docker", "port"], 3.5, asked)
-    assert not is_relevant_to_failure(Kind.LESSON, ["docker", "compose"], 9.0, asked), (
-        "any failure of the program has these"
+def test_lesson_needs_two_matching_words_and_fact_more() -> None:
+    question = failure_question("docker compose up", "port is already allocated")
+    assert failure_message(question).parts == ("docker compose", "port already allocated")
+    assert is_relevant_to_failure(Kind.LESSON, ["docker", "port"], 3.5, question)
+    assert not is_relevant_to_failure(Kind.LESSON, ["docker", "compose"], 9.0, question), (
+        "every failure of the program has these words"
     )
-    assert not is_relevant_to_failure(Kind.LESSON, ["port"], 4.0, asked)
-    assert not is_relevant_to_failure(Kind.FACT, ["docker", "port"], 1.4, asked)
-    assert is_relevant_to_failure(Kind.FACT, ["docker", "port", "allocated"], 2.4, asked)
-    assert not is_relevant_to_failure(None, ["docker", "port"], 1.4, asked)
+    assert not is_relevant_to_failure(Kind.LESSON, ["port"], 4.0, question)
+    assert not is_relevant_to_failure(Kind.FACT, ["docker", "port"], 1.4, question)
+    assert is_relevant_to_failure(Kind.FACT, ["docker", "port", "allocated"], 2.4, question)
+    assert not is_relevant_to_failure(None, ["docker", "port"], 1.4, question)

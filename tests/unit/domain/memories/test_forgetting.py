@@ -1,4 +1,4 @@
-"""What is forgotten leaves the text of a note, and all else in it stays byte for byte."""
+"""Removal of forgotten memories from notes; other text stays identical."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -20,31 +20,31 @@ CODE = "W @Peter: The alarm code is 4711"
 NOTE = f"# Thursday\n\n- W @Peter: The alarm code is 4711\n\n## Retain\n- {CODE}\n- O @Peter: Prefers tea.\n"
 
 
-def identity(line: str) -> MemoryId:
+def id_of(line: str) -> MemoryId:
     parsed = parse_line(line)
     assert isinstance(parsed, RetainedLine)
     return parsed.id
 
 
-def test_a_line_that_states_it_goes_and_prose_stays() -> None:
-    left = without_memories(NOTE, LOG, {identity(CODE)}, Traces(()))
+def test_line_of_memory_is_removed_and_prose_stays() -> None:
+    left = without_memories(NOTE, LOG, {id_of(CODE)}, Traces(()))
 
     assert left == NOTE.replace(f"## Retain\n- {CODE}\n", "## Retain\n")
 
 
-def test_its_indented_lines_go_with_it() -> None:
+def test_indented_lines_are_removed_with_memory() -> None:
     note = f"## Retain\n- {CODE}\n    and 4712 for the garage\n- B: Slept.\n"
 
-    left = without_memories(note, LOG, {identity(f"{CODE}\n    and 4712 for the garage")}, Traces(()))
+    left = without_memories(note, LOG, {id_of(f"{CODE}\n    and 4712 for the garage")}, Traces(()))
 
     assert left == "## Retain\n- B: Slept.\n"
 
 
-def test_another_memory_of_the_same_words_stays() -> None:
-    assert without_memories(NOTE, LOG, {identity("W @Anna: The alarm code is 4711")}, Traces(())) is None
+def test_other_memory_with_same_words_stays() -> None:
+    assert without_memories(NOTE, LOG, {id_of("W @Anna: The alarm code is 4711")}, Traces(())) is None
 
 
-def test_lines_that_reflect_made_of_it_go_with_what_is_below_them() -> None:
+def test_generated_lines_are_removed_with_their_nested_lines() -> None:
     page = (
         "# Peter\n\nMy own: the alarm code is 4711.\n<!-- memoryd:begin -->\n"
         "- The alarm code is 4711 (memory/a.md#L3)\n"
@@ -61,7 +61,7 @@ def test_lines_that_reflect_made_of_it_go_with_what_is_below_them() -> None:
     )
 
 
-def test_lines_are_found_again_where_they_moved() -> None:
+def test_moved_lines_are_removed() -> None:
     assert with_other_lines("new\na\nb\nc\n", 2, ["b"]) == "new\na\nc\n"
     assert with_other_lines("a\nb\nb\n", 2, ["b"]) == "a\nb\n"
     assert with_other_lines("b\na\nb\n", 2, ["b"]) is None
@@ -77,7 +77,7 @@ def test_words_are_cut_from_prose() -> None:
 
 
 @given(st.text(alphabet="- WB:@\n#ax<>!", max_size=200))
-def test_any_note_is_left_where_nothing_is_stated(text: str) -> None:
+def test_note_without_the_memory_is_unchanged(text: str) -> None:
     assert without_memories(text, LOG, set(), Traces((TextMatcher("The alarm code is 4711"),))) is None
 
 
@@ -85,7 +85,7 @@ PAGE = RelativePath("bank/entities/peter.md")
 EMPTY = "<!-- memoryd:begin -->\nFirst seen 2025-11-27; 0 memories.\n<!-- memoryd:end -->\n"
 
 
-def test_a_page_that_tells_nothing_goes_unless_a_person_wrote_on_it() -> None:
+def test_empty_page_is_dropped_unless_a_person_edited_it() -> None:
     assert drop_empty_page(f"# Peter\n\n{EMPTY}", PAGE) == ""
     entry = '- tea [memory/a.md#L3](../../memory/a.md#L3 "1a2b3c4d")\n'
     for text, path in (

@@ -1,4 +1,4 @@
-"""A change beside which something was forgotten can be taken back; one that told it cannot."""
+"""Undo of changes that contain forgotten text: the other lines can be reverted, the forgotten ones cannot."""
 
 import pytest
 from hypothesis import given
@@ -14,16 +14,16 @@ from memoryd.domain.memories.changes.diffs import (
 )
 
 CANARY = "canary"
-GONE = Forgotten(lambda text: CANARY in text)
+FORGOTTEN = Forgotten(lambda text: CANARY in text)
 
 
-def left(text: str) -> str:
-    """Return a note as forgetting leaves it."""
+def forget(text: str) -> str:
+    """Return a note after forgetting."""
     return "\n".join(line for line in lines_of(text) if CANARY not in line)
 
 
 def undone(before: str, after: str, now: str) -> str:
-    hunks = without_forgotten(hunks_between(before, after), GONE)
+    hunks = without_forgotten(hunks_between(before, after), FORGOTTEN)
     assert hunks is not None
     assert CANARY not in str(hunks)
     return revert_hunks(now, hunks)
@@ -40,8 +40,8 @@ def undone(before: str, after: str, now: str) -> str:
         ("# D\n- a\n- canary\n- b\n", "# D\n- a\n"),
     ],
 )
-def test_what_stays_can_be_taken_back(before: str, after: str) -> None:
-    assert undone(before, after, left(after)) == left(before)
+def test_remaining_lines_can_be_reverted(before: str, after: str) -> None:
+    assert undone(before, after, forget(after)) == forget(before)
 
 
 @pytest.mark.parametrize(
@@ -54,21 +54,21 @@ def test_what_stays_can_be_taken_back(before: str, after: str) -> None:
         ("- canary\n", "- a bird\n"),
     ],
 )
-def test_a_change_that_only_told_it_cannot_be_taken_back(before: str, after: str) -> None:
-    """Nor one that put another text in its place: nothing would come back for that."""
-    assert without_forgotten(hunks_between(before, after), GONE) is None
+def test_change_with_only_forgotten_text_cannot_be_reverted(before: str, after: str) -> None:
+    """The same if another text replaced it: there would be nothing to restore."""
+    assert without_forgotten(hunks_between(before, after), FORGOTTEN) is None
 
 
-def test_words_that_run_over_lines_leave_no_part() -> None:
-    over = Forgotten(lambda text: "yellow bird" in " ".join(text.split()))
-    beside = without_forgotten(hunks_between("- yellow\n  bird\n", "- yellow\n  bird\n- b\n"), over)
-    assert beside is not None
-    assert "yellow" not in str(beside)
-    assert revert_hunks("- b\n", beside) == ""
-    assert without_forgotten(hunks_between("x\n", "x\n- yellow\n  bird\n"), over) is None
+def test_forgotten_words_across_lines_are_removed_completely() -> None:
+    forgotten = Forgotten(lambda text: "yellow bird" in " ".join(text.split()))
+    hunks = without_forgotten(hunks_between("- yellow\n  bird\n", "- yellow\n  bird\n- b\n"), forgotten)
+    assert hunks is not None
+    assert "yellow" not in str(hunks)
+    assert revert_hunks("- b\n", hunks) == ""
+    assert without_forgotten(hunks_between("x\n", "x\n- yellow\n  bird\n"), forgotten) is None
 
 
-def test_a_line_that_stays_without_its_words_stays_so() -> None:
+def test_line_with_masked_words_can_be_reverted() -> None:
     cut = Forgotten(lambda text: CANARY in text, lambda line: line.replace("canary", "[forgotten]"))
     hunks = without_forgotten(hunks_between("x\n", "x\n- session: canary\n"), cut)
     assert hunks is not None
@@ -79,11 +79,11 @@ LINES = st.lists(st.sampled_from(["- a", "- b", "- c", "- d", "", "## Retain", "
 
 
 @given(LINES, LINES)
-def test_no_part_of_it_is_kept_and_no_other_line_is_lost(before: list[str], after: list[str]) -> None:
+def test_hunks_lose_exactly_the_forgotten_lines(before: list[str], after: list[str]) -> None:
     hunks: tuple[Hunk, ...] = hunks_between("\n".join(before), "\n".join(after))
-    kept = without_forgotten(hunks, GONE)
+    kept = without_forgotten(hunks, FORGOTTEN)
     assert CANARY not in str(kept)
-    said = [line for hunk in hunks for line in (*hunk.added, *hunk.removed) if line.startswith("- ")]
+    changed = [line for hunk in hunks for line in (*hunk.added, *hunk.removed) if line.startswith("- ")]
     if kept is not None:
-        told = [line for hunk in kept for line in (*hunk.added, *hunk.removed) if line.startswith("- ")]
-        assert told == [line for line in said if CANARY not in line]
+        remaining = [line for hunk in kept for line in (*hunk.added, *hunk.removed) if line.startswith("- ")]
+        assert remaining == [line for line in changed if CANARY not in line]

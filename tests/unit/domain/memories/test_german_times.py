@@ -1,4 +1,4 @@
-"""Times that texts and questions tell in German: they mean the days that English ones mean."""
+"""Times in German texts and questions."""
 
 from datetime import date
 
@@ -62,7 +62,7 @@ def span(first: str, last: str = "") -> DaySpan:
         ("im 1. Quartal 2026", span("2026-01-01", "2026-03-31")),
     ],
 )
-def test_text_tells_when(text: str, expected: DaySpan) -> None:
+def test_text_has_expected_span(text: str, expected: DaySpan) -> None:
     assert spans_in(text, WEDNESDAY) == (expected,)
 
 
@@ -82,7 +82,7 @@ def test_text_tells_when(text: str, expected: DaySpan) -> None:
         "im Garten",
     ],
 )
-def test_what_only_looks_like_a_time_is_none(text: str) -> None:
+def test_text_that_resembles_a_time_has_no_span(text: str) -> None:
     assert spans_in(text, WEDNESDAY) == ()
 
 
@@ -101,23 +101,23 @@ def test_what_only_looks_like_a_time_is_none(text: str) -> None:
         ("Was ist seit dem 5. November passiert?", DaySpan(date(2025, 11, 5), date.max)),
     ],
 )
-def test_question_asks_for_days(question: str, expected: DaySpan) -> None:
+def test_question_has_expected_days(question: str, expected: DaySpan) -> None:
     found = query_days(question, WEDNESDAY)
     assert found is not None
     assert found.span == expected
 
 
-def test_a_plan_beside_a_question_asks_for_no_days() -> None:
+def test_plan_beside_a_question_is_ignored() -> None:
     assert query_days("Wo ist der Schlüssel? Ich brauche ihn morgen.", WEDNESDAY) is None
 
 
-def test_a_date_is_found_in_names_of_notes() -> None:
+def test_date_matches_names_of_notes() -> None:
     for text in ("am 5. März 2026", "am 05.03.2026"):
         (found,) = dates_in(text)
         assert ("2026", "03", "05") in found.file_name_spellings
 
 
 @pytest.mark.parametrize("piece", ["hat ", "am ", "vor drei ", "3. bis ", "morgen ", "habe ge", "im 5.", "letzten "])
-def test_hostile_repetitions_are_read_in_one_pass(piece: str) -> None:
+def test_hostile_text_is_parsed_in_linear_time(piece: str) -> None:
     with soon():
         spans_in("gestern " + piece * (20_000 // len(piece)), WEDNESDAY)

@@ -1,4 +1,4 @@
-"""What differs between two texts can be taken back, also where a person edited around it, and never elsewhere."""
+"""Reverting a change in a text that was edited since; uncertain places are refused."""
 
 import pytest
 from hypothesis import given
@@ -10,17 +10,17 @@ LINES = st.lists(st.sampled_from(["a", "b", "c", "- x", "", "## Retain"]), max_s
 
 
 @given(LINES, LINES)
-def test_what_was_done_is_taken_back(before: str, after: str) -> None:
+def test_change_can_be_reverted(before: str, after: str) -> None:
     try:
         assert revert_hunks(after, hunks_between(before, after)) == before
     except UncertainPlaceError:
-        # lines with twins, between which nobody can choose
+        # duplicate lines make the place ambiguous
         lines = after.split("\n")
         assert len(set(lines)) < len(lines)
 
 
 @given(LINES, st.integers(0, 12), st.integers(0, 12))
-def test_a_line_of_its_own_is_taken_out_wherever_a_person_moved_it(text: str, at: int, other: int) -> None:
+def test_moved_unique_line_is_removed(text: str, at: int, other: int) -> None:
     lines = text.split("\n")
     place, moved = min(at, len(lines)), min(other, len(lines))
     hunks = hunks_between(text, "\n".join([*lines[:place], "- ours", *lines[place:]]))
@@ -28,26 +28,26 @@ def test_a_line_of_its_own_is_taken_out_wherever_a_person_moved_it(text: str, at
     assert revert_hunks(now, hunks) == text
 
 
-def test_what_a_person_edited_is_not_taken_back() -> None:
+def test_edited_line_is_not_reverted() -> None:
     hunks = hunks_between("a\n", "a\n- ours\n")
     with pytest.raises(UncertainPlaceError):
         revert_hunks("a\n- ours, edited\n", hunks)
 
 
-def test_a_twin_elsewhere_is_not_taken_for_what_was_written() -> None:
+def test_equal_line_elsewhere_is_not_removed() -> None:
     hunks = hunks_between("top\n- x\nmiddle\nlow\nbottom\n", "top\n- x\nmiddle\nlow\n- x\nbottom\n")
-    # the person took out ours: what is left was theirs
+    # a person removed our line; the remaining one is theirs
     with pytest.raises(UncertainPlaceError):
         revert_hunks("top\n- x\nmiddle\nlow\nbottom\n", hunks)
 
 
-def test_what_was_taken_out_comes_back_between_its_neighbours() -> None:
+def test_removed_line_is_restored_between_its_neighbours() -> None:
     hunks = hunks_between("a\n- old\nb\nc\n", "a\nb\nc\n")
     assert revert_hunks("new top\na\nb\nc\nmore\n", hunks) == "new top\na\n- old\nb\nc\nmore\n"
     assert revert_hunks("a\nsomething else\nb\n", hunks) == "a\n- old\nsomething else\nb\n"
 
 
-def test_what_was_taken_out_comes_back_beside_the_neighbour_that_is_left() -> None:
+def test_removed_line_is_restored_beside_remaining_neighbour() -> None:
     hunks = hunks_between("# Day\n- one\n- old\n- two\n- three\n", "# Day\n- one\n- two\n- three\n")
     moved_below = "# Day\n- one\n# Later\n- two\n- three\n- new\n"
     assert revert_hunks(moved_below, hunks) == "# Day\n- one\n- old\n# Later\n- two\n- three\n- new\n"
@@ -65,7 +65,7 @@ def test_a_large_change_is_one_hunk() -> None:
     assert revert_hunks(after, hunks) == before
 
 
-def test_a_heading_stays_where_lines_came_below_it() -> None:
+def test_heading_with_new_lines_below_is_kept() -> None:
     first = hunks_between("# Day\n", "# Day\n\n## Retain\n- W: one\n")
 
     assert revert_hunks("# Day\n\n## Retain\n- W: one\n- W: two\n", first) == "# Day\n\n## Retain\n- W: two\n"
@@ -73,5 +73,5 @@ def test_a_heading_stays_where_lines_came_below_it() -> None:
     assert revert_hunks("# Day\n\n## Retain\n- W: one\n### Later\n", first) == "# Day\n\n## Retain\n### Later\n"
 
 
-def test_a_heading_goes_where_the_undo_itself_brings_lines_back_below_it() -> None:
+def test_heading_is_removed_if_only_reverted_lines_follow() -> None:
     assert revert_hunks("## Retain\n", hunks_between("\na", "## Retain\n")) == "\na"

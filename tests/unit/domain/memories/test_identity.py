@@ -1,4 +1,4 @@
-"""Ids of memories: the same for ever, whatever the white space; other entities, times and scopes make others."""
+"""Ids of memories: stable, independent of white space; entities, time and scope are part of them."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -17,7 +17,7 @@ GOLDEN = {
 }
 
 
-def test_ids_never_change() -> None:
+def test_ids_are_stable() -> None:
     found = {text: line.id for text in GOLDEN if isinstance(line := parse_line(text), RetainedLine)}
     assert found == GOLDEN
 
@@ -28,7 +28,7 @@ def id_of(text: str) -> str:
     return line.id
 
 
-def test_attributes_and_spelling_are_no_part_of_it() -> None:
+def test_id_does_not_depend_on_attributes_and_notation() -> None:
     one = id_of("- O(c=0.5) @Peter: prefers tea")
     same = [
         "* preference(c=0.9, pin) @peter: prefers\n    tea",
@@ -48,7 +48,7 @@ def test_attributes_and_spelling_are_no_part_of_it() -> None:
     st.text(max_size=9),
     st.text(max_size=9),
 )
-def test_parts_are_never_taken_for_each_other(scope: str, slugs: list[str], at: str, text: str) -> None:
+def test_id_separates_its_parts(scope: str, slugs: list[str], at: str, text: str) -> None:
     slug_list = [slug_of(one) for one in slugs]
     one = memory_id(scope=scope, slugs=slug_list, at=at, text=text)
     assert one == memory_id(scope=scope, slugs=reversed([*slug_list, *slug_list]), at=at, text=f" {text}\n")
@@ -58,7 +58,7 @@ def test_parts_are_never_taken_for_each_other(scope: str, slugs: list[str], at: 
 
 
 @given(st.text(min_size=1, max_size=300))
-def test_slug_is_a_safe_name_and_its_own_slug(name: str) -> None:
+def test_slug_is_a_safe_file_name_and_idempotent(name: str) -> None:
     slug = slug_of(name)
     assert slug_of(slug) == slug
     assert not set("/\\\0\n") & set(slug)
@@ -67,9 +67,22 @@ def test_slug_is_a_safe_name_and_its_own_slug(name: str) -> None:
     assert entity_page(slug) == f"bank/entities/{slug}.md"
 
 
-def test_slugs_compare_without_case_and_never_by_likeness() -> None:
+def test_slugs_ignore_case_and_distinguish_similar_names() -> None:
     assert slug_of("The  Castle") == slug_of("the-castle") == slug_of("The-Castle") == "the-castle"
     assert slug_of("王 芳") == "王-芳"
-    apart = ["Room 101", "Room 102", "Level -1", "Level 1", "Weiß", "Weiss", "a/b", "a-b", "José", "Jose", "C", "C++"]
-    assert len({slug_of(name) for name in apart}) == len(apart)
+    distinct = [
+        "Room 101",
+        "Room 102",
+        "Level -1",
+        "Level 1",
+        "Weiß",
+        "Weiss",
+        "a/b",
+        "a-b",
+        "José",
+        "Jose",
+        "C",
+        "C++",
+    ]
+    assert len({slug_of(name) for name in distinct}) == len(distinct)
     assert len({slug_of("x" * 200 + end) for end in "abc"}) == 3

@@ -1,4 +1,4 @@
-"""What a core block keeps from groups is known wherever else it stands."""
+"""Content of the core block that is withheld from groups is recognised everywhere."""
 
 from datetime import date
 
@@ -32,25 +32,25 @@ KEPT = withheld_from_groups([PIN, NAME, PLAIN])
         "Her number: 0043 (660) 123-4567",
     ],
 )
-def test_words_and_numbers_of_pins_are_kept_back(text: str) -> None:
+def test_words_and_numbers_of_pins_are_withheld(text: str) -> None:
     assert KEPT.hides(text)
 
 
 @pytest.mark.parametrize(
     "text", ["The mill has a red roof.", "The number is 0660 7654321.", "My name", "on 2026-11-22"]
 )
-def test_all_else_is_told(text: str) -> None:
+def test_other_text_is_shown(text: str) -> None:
     assert not KEPT.hides(text)
     assert not KEPT.hides(text, path="memory/2026-11-22.md", memory=PLAIN.id)
 
 
-def test_a_pin_and_the_core_file_are_kept_back_whatever_they_say() -> None:
+def test_pins_and_core_file_are_always_withheld() -> None:
     assert KEPT.hides("anything", memory=PIN.id)
     assert KEPT.hides("anything", path="MEMORY.md")
     assert not withheld_from_groups([PLAIN]).hides(PIN.line.text)
 
 
-def test_what_was_written_of_a_conversation_is_kept_back() -> None:
-    end = memory("session(from=agent, tags=session:chat-1): Session chat-1: Decided: We sell the harpsichord.")
+def test_session_summary_is_withheld() -> None:
+    summary = memory("session(from=agent, tags=session:chat-1): Session chat-1: Decided: We sell the harpsichord.")
 
-    assert withheld_from_groups([end]).hides(end.line.text, memory=end.id)
+    assert withheld_from_groups([summary]).hides(summary.line.text, memory=summary.id)

@@ -1,4 +1,4 @@
-"""Edits of the lines that state a memory: the brackets behind its kind alone are written; every other line stays."""
+"""Edits of the lines of a memory: only the attributes after its kind change."""
 
 import pytest
 from hypothesis import given
@@ -60,7 +60,7 @@ LINES = st.lists(
         ("- W: x", UNPIN, "- W: x"),
     ],
 )
-def test_brackets_alone_are_written(before: str, change: AttributeChange, after: str) -> None:
+def test_only_attributes_are_changed(before: str, change: AttributeChange, after: str) -> None:
     text = f"# Day\n\n## Retain\n{before}\n\n## Other\n- W: x"
     [line] = memory_sections(encode_padded(text), LOG).lines
     assert with_memory(text, LOG, line.line.id, change.of) == text.replace(before, after, 1)
@@ -77,60 +77,60 @@ def test_brackets_alone_are_written(before: str, change: AttributeChange, after:
         ("- 我住在上海。\n  更多", WEIGHED, "- W(i=0.8): 我住在上海。\n  更多"),
     ],
 )
-def test_bullet_of_a_page_gets_the_head_that_it_lacks(before: str, change: AttributeChange, after: str) -> None:
+def test_bullet_of_page_gets_a_head(before: str, change: AttributeChange, after: str) -> None:
     text = f"# World\n\n{before}\n- another"
     line = memory_sections(encode_padded(text), WORLD).lines[0]
     assert with_memory(text, WORLD, line.line.id, change.of) == text.replace(before, after, 1)
 
 
 @given(lines=LINES, path=st.sampled_from([LOG, WORLD]), change=st.sampled_from(CHANGES), at=st.integers(0, 20))
-def test_edit_keeps_every_other_line(lines: list[str], path: RelativePath, change: AttributeChange, at: int) -> None:
-    """What is read back is what stood there, but for the line that was meant; its text is as it was, to the byte."""
+def test_edit_keeps_all_other_lines(lines: list[str], path: RelativePath, change: AttributeChange, at: int) -> None:
+    """All lines parse as before except the edited one, and its text is identical."""
     text = "\n".join(lines)
     stated = memory_sections(encode_padded(text), path).lines
     if not stated:
-        assert with_memory(text, path, _NOBODY, change.of) is None
+        assert with_memory(text, path, _UNKNOWN, change.of) is None
         return
-    meant = stated[at % len(stated)].line.id
+    target = stated[at % len(stated)].line.id
     try:
-        edited = with_memory(text, path, meant, change.of)
+        edited = with_memory(text, path, target, change.of)
     except NoPlaceError:
-        # nothing is written where it would be read as something else
+        # an edit that would parse differently is refused
         return
     assert edited is not None
     after = memory_sections(encode_padded(edited), path).lines
-    assert [one.line for one in after] == [change.of(one.line) if one.line.id == meant else one.line for one in stated]
-    heads = {one.start_line - 1 for one in stated if one.line.id == meant}
+    assert [one.line for one in after] == [change.of(one.line) if one.line.id == target else one.line for one in stated]
+    heads = {one.start_line - 1 for one in stated if one.line.id == target}
     rows = zip(text.split("\n"), edited.split("\n"), strict=True)
     assert all(old == new for number, (old, new) in enumerate(rows) if number not in heads)
-    assert with_memory(edited, path, meant, change.of) == edited, "a second time changes nothing"
+    assert with_memory(edited, path, target, change.of) == edited, "the edit is idempotent"
 
 
 @given(lines=LINES, path=st.sampled_from([LOG, WORLD]), at=st.integers(0, 20))
-def test_delete_takes_out_all_lines_of_a_memory_and_no_other(lines: list[str], path: RelativePath, at: int) -> None:
+def test_delete_removes_exactly_the_lines_of_a_memory(lines: list[str], path: RelativePath, at: int) -> None:
     text = "\n".join(lines)
     stated = memory_sections(encode_padded(text), path).lines
     if not stated:
-        assert with_memory(text, path, _NOBODY, lambda _: None) is None
+        assert with_memory(text, path, _UNKNOWN, lambda _: None) is None
         return
-    meant = stated[at % len(stated)].line.id
+    target = stated[at % len(stated)].line.id
     try:
-        left = with_memory(text, path, meant, lambda _: None)
+        left = with_memory(text, path, target, lambda _: None)
     except NoPlaceError:
         return
     assert left is not None
-    assert not lines_of_memory(left, path, meant)
+    assert not lines_of_memory(left, path, target)
     assert [one.line for one in memory_sections(encode_padded(left), path).lines] == [
-        one.line for one in stated if one.line.id != meant
+        one.line for one in stated if one.line.id != target
     ]
-    gone = sum(one.end_line - one.start_line + 1 for one in stated if one.line.id == meant)
+    gone = sum(one.end_line - one.start_line + 1 for one in stated if one.line.id == target)
     assert len(text.split("\n")) - len(left.split("\n")) in (gone, gone - 1)
 
 
 def test_every_line_of_a_memory_is_edited() -> None:
     text = "## Retain\n- W: x\n- W(c=1): y\n- O(i=0.1): x"
-    meant = memory_sections(encode_padded(text), LOG).lines[0].line.id
-    assert with_memory(text, LOG, meant, PIN.of) == "## Retain\n- W(pin): x\n- W(c=1): y\n- O(i=0.1, pin): x"
+    target = memory_sections(encode_padded(text), LOG).lines[0].line.id
+    assert with_memory(text, LOG, target, PIN.of) == "## Retain\n- W(pin): x\n- W(c=1): y\n- O(i=0.1, pin): x"
 
 
-_NOBODY = memory_sections(encode_padded("## Retain\n- W: nobody says this"), LOG).lines[0].line.id
+_UNKNOWN = memory_sections(encode_padded("## Retain\n- W: nobody says this"), LOG).lines[0].line.id

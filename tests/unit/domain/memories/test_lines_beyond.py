@@ -1,4 +1,4 @@
-"""Lines of a note that are for another agent are for nobody else; what cannot be read is for its owner alone."""
+"""Visibility of lines with a scope; a malformed scope is visible to the owner only."""
 
 import pytest
 
@@ -20,21 +20,21 @@ def hidden(visibility: Visibility, path: RelativePath = LOG) -> set[int]:
     return set(hidden_lines(encode_padded(NOTE), path, visibility))
 
 
-def test_an_agent_reads_what_reaches_it() -> None:
+def test_agent_reads_lines_of_its_scopes() -> None:
     assert hidden(Visibility("main")) == {6, 7, 10, 11}
     assert hidden(Visibility("main", "telegram")) == {6, 7, 11}
     assert hidden(Visibility("other")) == {8, 10, 11}
 
 
-def test_the_owner_reads_all() -> None:
+def test_owner_reads_all_lines() -> None:
     assert hidden(Visibility("main", is_owner=True)) == set()
 
 
-def test_other_notes_have_no_memories() -> None:
+def test_note_without_memories_hides_nothing() -> None:
     assert hidden(Visibility("main"), RelativePath("MEMORY.md")) == set()
 
 
-DOUBTFUL = (
+MALFORMED = (
     "- X(scope=agent:other) @Mona: of no kind",
     "1. W(scope=agent:other): numbered",
     "- [ ] W(scope=agent:other): a task",
@@ -49,8 +49,8 @@ DOUBTFUL = (
 
 
 @pytest.mark.parametrize("heading", ["## Retain", "## Other"])
-@pytest.mark.parametrize("bullet", DOUBTFUL)
-def test_in_doubt_a_bullet_with_a_scope_is_private(bullet: str, heading: str) -> None:
+@pytest.mark.parametrize("bullet", MALFORMED)
+def test_malformed_bullet_with_scope_is_hidden(bullet: str, heading: str) -> None:
     note = encode_padded(
         f"# Day\n\n{heading}\n{bullet}\n  more\nlazy\n\n  a paragraph of it\n\nThe scope of it: clear.\n"
     )
@@ -58,17 +58,17 @@ def test_in_doubt_a_bullet_with_a_scope_is_private(bullet: str, heading: str) ->
     assert not hidden_lines(note, LOG, Visibility("main", is_owner=True))
 
 
-def test_what_belongs_to_a_hidden_memory_is_hidden_with_it() -> None:
+def test_continuation_of_hidden_memory_is_hidden() -> None:
     text = "## Retain\n- W(scope=agent:other) @Peter: his\nlazy\n\n  paragraph\n  - nested\n- W: ours\n\n# More\ntext\n"
     assert hidden_lines(encode_padded(text), LOG, Visibility("main")) == {2, 3, 5, 6}
 
 
-def test_prose_about_scopes_is_told() -> None:
+def test_prose_about_scopes_is_visible() -> None:
     text = "- The scope of this: clear\n- call f(x) in the scope: it is bound there\n\ndef f(scope=1): pass\n"
     assert not hidden_lines(encode_padded(text), LOG, Visibility("main"))
 
 
-def test_hostile_lines_are_read_in_one_pass() -> None:
-    for sign in ("(", "- W(", "scope", "(scope", " ", "- ", "* * ", "#"):
-        data = encode_padded(sign * (100_000 // len(sign)) + "\nscope")
+def test_hostile_lines_are_parsed_in_linear_time() -> None:
+    for piece in ("(", "- W(", "scope", "(scope", " ", "- ", "* * ", "#"):
+        data = encode_padded(piece * (100_000 // len(piece)) + "\nscope")
         assert not hidden_lines(data, LOG, Visibility("main"))

@@ -1,4 +1,4 @@
-"""What machines tell each other: whatever the order, and however often it comes, all machines come to the same."""
+"""Journals of machines: merging does not depend on order or repetition."""
 
 from collections.abc import Sequence
 from datetime import date
@@ -49,56 +49,56 @@ def used(machine: str, number: int, count: int, at: float = 1.0) -> MachineEntry
     return MachineEntry(machine=machine, number=number, at=at, verb="used", name=NAMES[0], count=count)
 
 
-def stone(verb: str, at: float, machine: str = "a") -> MachineEntry:
+def mark(verb: str, at: float, machine: str = "a") -> MachineEntry:
     return MachineEntry(machine=machine, number=1, at=at, verb=verb, name=NAMES[0])  # type: ignore[arg-type]
 
 
 @given(st.lists(entries, max_size=12), st.randoms())
-def test_merging_knows_no_order_and_no_repetition(told: list[MachineEntry], chance: st.DrawFn) -> None:
-    whole = merge_entries(told)
-    shuffled = [*told, *told]
+def test_merging_ignores_order_and_repetition(journal: list[MachineEntry], chance: st.DrawFn) -> None:
+    whole = merge_entries(journal)
+    shuffled = [*journal, *journal]
     chance.shuffle(shuffled)  # type: ignore[attr-defined]
     assert merge_entries(shuffled) == whole
-    assert merge_entries([*merge_entries(told[:5]).values(), *merge_entries(told[5:]).values()]) == whole
+    assert merge_entries([*merge_entries(journal[:5]).values(), *merge_entries(journal[5:]).values()]) == whole
 
 
 @given(st.lists(entries, max_size=12))
-def test_a_journal_that_is_brought_up_owes_nothing(told: list[MachineEntry]) -> None:
-    state = [one.unattributed for one in merge_entries(one for one in told if one.machine == "a").values()]
+def test_current_journal_has_no_missing_entries(journal: list[MachineEntry]) -> None:
+    state = [one.unattributed for one in merge_entries(one for one in journal if one.machine == "a").values()]
     stated = merge_entries(replace(one, machine="a", number=at) for at, one in enumerate(state, 1))
     assert missing_entries(state, stated) == missing_entries([], {})
     missing = missing_entries(state, {})
     assert (list(missing.entries), missing.replaces_journal) == (state, False)
 
 
-def test_what_may_not_be_told_any_more_is_written_out() -> None:
-    stated = merge_entries([used("a", 1, 3), stone("forgotten", 2.0)])
-    state = [stone("forgotten", 2.0).unattributed]
+def test_forgotten_entry_replaces_journal() -> None:
+    stated = merge_entries([used("a", 1, 3), mark("forgotten", 2.0)])
+    state = [mark("forgotten", 2.0).unattributed]
     assert missing_entries(state, stated).replaces_journal
     assert list(missing_entries(state, stated).entries) == state
 
 
-def test_the_last_count_of_each_machine_holds_and_those_of_others_are_added() -> None:
-    held = merge_entries([used("a", 1, 3), used("a", 2, 5), used("b", 9, 2, at=7.0), used("c", 1, 4)])
-    counts = counts_elsewhere(held, "c", {NAMES[0]: "id"}.get)  # type: ignore[arg-type]
+def test_last_counts_of_other_machines_are_added() -> None:
+    merged = merge_entries([used("a", 1, 3), used("a", 2, 5), used("b", 9, 2, at=7.0), used("c", 1, 4)])
+    counts = counts_elsewhere(merged, "c", {NAMES[0]: "id"}.get)  # type: ignore[arg-type]
     assert (counts["id"].count, counts["id"].at) == (7, 7.0)
-    assert counts_elsewhere(held, "c", lambda _name: "") == {}
+    assert counts_elsewhere(merged, "c", lambda _name: "") == {}
 
 
 @pytest.mark.parametrize(
-    ("told", "verb"),
+    ("journal", "verb"),
     [
-        ([stone("forgotten", 1.0), stone("remembered", 2.0, "b")], "remembered"),
-        ([stone("remembered", 1.0), stone("forgotten", 2.0, "b")], "forgotten"),
-        ([stone("remembered", 2.0, "b"), stone("forgotten", 2.0)], "forgotten"),
+        ([mark("forgotten", 1.0), mark("remembered", 2.0, "b")], "remembered"),
+        ([mark("remembered", 1.0), mark("forgotten", 2.0, "b")], "forgotten"),
+        ([mark("remembered", 2.0, "b"), mark("forgotten", 2.0)], "forgotten"),
     ],
 )
-def test_the_latest_word_holds_and_of_two_at_once_what_forgets(told: Sequence[MachineEntry], verb: str) -> None:
-    (held,) = merge_entries(told).values()
-    assert held.verb == verb
+def test_latest_entry_wins_and_forgetting_wins_a_tie(journal: Sequence[MachineEntry], verb: str) -> None:
+    (merged,) = merge_entries(journal).values()
+    assert merged.verb == verb
 
 
-def test_signed_lines_come_back_and_no_others() -> None:
+def test_only_correctly_signed_lines_are_read() -> None:
     entry = used("a", 7, 3, at=0.1 + 0.2)
     line = signed_line(entry, KEY)
     assert entry_of(line, KEY) == entry
@@ -108,17 +108,17 @@ def test_signed_lines_come_back_and_no_others() -> None:
         assert entry_of(line[:at], KEY) is None
         assert entry_of(line[:at] + bytes([line[at] ^ 1]) + line[at + 1 :], KEY) is None
     for odd in (replace(entry, name="zz"), replace(entry, at=1e308), replace(entry, at=-1.0), replace(entry, count=-1)):
-        assert entry_of(signed_line(odd, KEY), KEY) is None, "no program of ours writes it"
+        assert entry_of(signed_line(odd, KEY), KEY) is None, "no version of memoryd writes it"
     newer = b'{"at":1.0,"verb":"dreamt","name":""}'
     assert entry_of(newer, KEY) is None
 
 
-def test_a_secret_makes_one_key() -> None:
+def test_key_is_derived_from_secret() -> None:
     assert machine_key("three herons over the weir") == machine_key("three herons over the weir")
     assert machine_key("three herons over the weir") != machine_key("three herons over the weir.")
 
 
-def test_names_of_journals() -> None:
+def test_journal_name_is_recognised() -> None:
     assert is_machine_journal(".memory/machines/0a.jsonl")
     assert is_machine_journal(".memory/machines/0a.sync-conflict-20261128-080001-ABCDEFG.jsonl")
     assert not any(
@@ -131,7 +131,7 @@ def step(evidence: str, label: Label, at: float, run: str) -> TimedStep:
     return TimedStep(made, at)
 
 
-def test_steps_of_two_machines_are_each_counted_once_in_one_order() -> None:
+def test_steps_of_two_machines_are_joined_in_one_order() -> None:
     here = [step("e1", Label.REINFORCE, 1.0, "r"), step("e2", Label.CONTRADICT, 1.0, "r")]
     there = [step("e1", Label.REINFORCE, 2.0, "s"), step("e3", Label.WEAKEN, 2.0, "s")]
     joined = joined_steps([*here, *there])

@@ -1,4 +1,4 @@
-"""Memories as documents: named, filtered, counted and paged; all of it pure."""
+"""Memories as documents: lookup, filters, counts, pages and forecasts."""
 
 from datetime import UTC, date, timedelta
 
@@ -31,11 +31,11 @@ KINDS = (Kind.WORLD, Kind.FACT, Kind.PREFERENCE, Kind.LESSON)
 
 
 def document(number: int, *, scope: str = "", age: float = 0.0, is_alone: bool = False) -> MemoryDocument:
-    """Return one of many documents; its number says what it is."""
-    said = Attributes(scope=scope, is_pinned=number % 5 == 0, tags=("Tea",) if number % 2 else ())
-    line = RetainedLine(KINDS[number % 4], f"The cup {number} is 蓝色的", ("Peter",), said)
+    """Return a document whose properties depend on its number."""
+    attributes = Attributes(scope=scope, is_pinned=number % 5 == 0, tags=("Tea",) if number % 2 else ())
+    line = RetainedLine(KINDS[number % 4], f"The cup {number} is 蓝色的", ("Peter",), attributes)
     source = MemorySource("memory/2026-11-18.md", number + 1, number + 1, line, DAY - timedelta(number), None, number)
-    facts = TierFacts(0.6, said.is_pinned, 0, age)
+    facts = TierFacts(0.6, attributes.is_pinned, 0, age)
     return MemoryDocument(
         memory=Memory(line.id, (source,)),
         scope=shown_scope(scope, "main", is_alone=is_alone),
@@ -55,7 +55,7 @@ def document(number: int, *, scope: str = "", age: float = 0.0, is_alone: bool =
     kinds=st.sampled_from([None, frozenset({Kind.FACT})]),
     tag=st.sampled_from(["", "tea", "other"]),
 )
-def test_pages_are_all_that_is_admitted_newest_first_and_each_once(
+def test_page_has_admitted_documents_newest_first(
     count: int,
     limit: int,
     offset: int,
@@ -64,14 +64,14 @@ def test_pages_are_all_that_is_admitted_newest_first_and_each_once(
     kinds: frozenset[Kind] | None,
     tag: str,
 ) -> None:
-    every = [document(number) for number in range(count)]
+    documents = [document(number) for number in range(count)]
     filters = DocumentFilters(kinds=kinds, tier=tier, pinned=is_pinned, tag=tag, limit=limit, offset=offset)
-    memories = [one.memory for one in every if filters.admits(one.memory, one.scope)]
-    by_id = {one.memory.id: one for one in every}
+    memories = [one.memory for one in documents if filters.admits(one.memory, one.scope)]
+    by_id = {one.memory.id: one for one in documents}
     page = page_of(memories, filters, lambda memory: by_id[memory.id], lambda memory: by_id[memory.id].terms.tier)
     admitted = [
         one
-        for one in every
+        for one in documents
         if tier in (None, one.terms.tier)
         and is_pinned in (None, one.memory.line.attributes.is_pinned)
         and (kinds is None or one.memory.kind in kinds)
@@ -83,32 +83,32 @@ def test_pages_are_all_that_is_admitted_newest_first_and_each_once(
 
 
 @given(count=st.integers(0, 30), limit=st.integers(1, 7))
-def test_pages_that_follow_by_the_place_of_the_last_are_all_of_them(count: int, limit: int) -> None:
-    every = [document(number) for number in range(count)]
-    by_id = {one.memory.id: one for one in every}
+def test_pages_by_cursor_contain_all_documents(count: int, limit: int) -> None:
+    documents = [document(number) for number in range(count)]
+    by_id = {one.memory.id: one for one in documents}
     shown: list[MemoryDocument] = []
     after = ""
     while True:
         filters = DocumentFilters(limit=limit, after=after)
-        memories = [one.memory for one in every]
+        memories = [one.memory for one in documents]
         page = page_of(memories, filters, lambda memory: by_id[memory.id], lambda memory: by_id[memory.id].terms.tier)
         shown += page.documents
-        # what the last one shown was is gone by the next page
-        every = [one for one in every if one is not shown[-1]] if shown else every
+        # the last document shown is deleted before the next page
+        documents = [one for one in documents if one is not shown[-1]] if shown else documents
         if not (after := page.next):
             break
     assert sorted(one.memory.id for one in shown) == sorted(by_id)
 
 
-def test_pages_skip_no_memory_where_copies_of_conflicts_state_some_of_a_day() -> None:
+def test_pages_skip_no_memory_beside_conflict_copies() -> None:
     copy = "memory/2026-11-18.sync-conflict-20261118-101010-ABCDEFG.md"
-    every = [document(number) for number in range(24)]
-    for at, one in enumerate(every):
+    documents = [document(number) for number in range(24)]
+    for at, one in enumerate(documents):
         (source,) = one.memory.sources
         moved = replace(source, day=DAY, path=copy if at % 2 else source.path)
-        every[at] = replace(one, memory=replace(one.memory, sources=(moved,)))
-    by_id = {one.memory.id: one for one in every}
-    memories = newest_first(one.memory for one in every)
+        documents[at] = replace(one, memory=replace(one.memory, sources=(moved,)))
+    by_id = {one.memory.id: one for one in documents}
+    memories = newest_first(one.memory for one in documents)
     shown, page = list[Memory](), DocumentPage(next="")
     while not shown or page.next:
         filters = DocumentFilters(limit=4, after=page.next)
@@ -117,21 +117,21 @@ def test_pages_skip_no_memory_where_copies_of_conflicts_state_some_of_a_day() ->
     assert shown == list(memories)
 
 
-def test_what_lies_ahead_is_a_year_in_steps_of_five_days_and_the_day_it_leaves_its_tier() -> None:
+def test_forecast_covers_a_year_and_the_day_of_leaving_the_tier() -> None:
     terms = document(1).terms
 
     def in_days(days: float) -> RelevanceTerms:
         tier = Tier.WORKING if days < 33 else Tier.PERIPHERAL
         return replace(terms, tier=tier, relevance=1 - days / 400)
 
-    ahead = relevance_forecast(in_days)
-    assert (len(ahead["relevance"]), ahead["relevance"][0], ahead["relevance"][2]) == (74, 1, 1 - 10 / 400)
-    assert (ahead["leaves_in_days"], ahead["goes_to"]) == (33, Tier.PERIPHERAL)
+    forecast = relevance_forecast(in_days)
+    assert (len(forecast["relevance"]), forecast["relevance"][0], forecast["relevance"][2]) == (74, 1, 1 - 10 / 400)
+    assert (forecast["leaves_in_days"], forecast["goes_to"]) == (33, Tier.PERIPHERAL)
     assert relevance_forecast(lambda _days: terms)["leaves_in_days"] is None
 
 
 @given(st.integers(0, 30))
-def test_counts_are_of_all(count: int) -> None:
+def test_stats_count_all_documents(count: int) -> None:
     stats = stats_of([document(number, scope="global" if number % 2 else "") for number in range(count)])
     assert stats["total"] == count
     assert {sum(stats[part].values()) for part in ("by_tier", "by_kind", "by_scope")} == {count}
@@ -148,45 +148,45 @@ def test_counts_are_of_all(count: int) -> None:
         ("agent:main:cron", True, {"agent:main": False, "agent:main:cron": True}),
     ],
 )
-def test_scope_is_filtered_as_it_is_told(scope: str, is_alone: bool, filters: dict[str, bool]) -> None:
+def test_scope_is_filtered_as_shown(scope: str, is_alone: bool, filters: dict[str, bool]) -> None:
     one = document(1, scope=scope, is_alone=is_alone)
-    assert {asked: DocumentFilters(scope=asked).admits(one.memory, one.scope) for asked in filters} == filters
+    assert {wanted: DocumentFilters(scope=wanted).admits(one.memory, one.scope) for wanted in filters} == filters
 
 
 @pytest.mark.parametrize(
     ("query", "is_found"),
     [("cup peter", True), ("CUP  tea", True), ("蓝色", True), ("cup anna", False), ("１", True)],
 )
-def test_words_stand_anywhere_in_text_entities_and_tags(query: str, is_found: bool) -> None:
+def test_query_matches_text_entities_and_tags(query: str, is_found: bool) -> None:
     assert DocumentFilters(query=query).admits(document(1).memory, "workspace") == is_found
 
 
-def test_id_is_named_by_eight_signs_or_more() -> None:
+def test_memory_is_found_by_at_least_eight_characters() -> None:
     memories = [document(number).memory for number in range(20)]
-    meant = memories[7]
-    for name in (meant.id, meant.id.upper(), f" {meant.id[:8]} ", meant.id[:13]):
-        assert find_memory(memories, name) is meant
-    for name in ("", meant.id[:7], "0" * 8, meant.id + "0", "%", meant.id[:8] + "*"):
+    target = memories[7]
+    for name in (target.id, target.id.upper(), f" {target.id[:8]} ", target.id[:13]):
+        assert find_memory(memories, name) is target
+    for name in ("", target.id[:7], "0" * 8, target.id + "0", "%", target.id[:8] + "*"):
         with pytest.raises(ValueError, match="there is no memory"):
             find_memory(memories, name)
     with pytest.raises(ValueError, match="at least 8 signs of its id"):
-        find_memory(memories, meant.id[:7])
+        find_memory(memories, target.id[:7])
     with pytest.raises(ValueError, match="beginning of 2 ids"):
-        find_memory([meant, meant], meant.id[:8])
+        find_memory([target, target], target.id[:8])
 
 
 @pytest.mark.parametrize(("text", "days"), [("90d", 90), ("12w", 84), ("6m", 180), (" 1Y ", 365), ("7", 7), ("0d", 0)])
-def test_days_are_read(text: str, days: float) -> None:
+def test_days_are_parsed(text: str, days: float) -> None:
     assert days_of(text) == days
 
 
 @pytest.mark.parametrize("text", ["", "d", "-1d", "1.5d", "90 days", "999999d", "１d"])
-def test_what_is_no_number_of_days_is_refused(text: str) -> None:
+def test_invalid_number_of_days_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="no number of days"):
         days_of(text)
 
 
-def test_decay_tells_what_moves_then_what_loses_most() -> None:
+def test_largest_losses_are_first() -> None:
     now = [document(number) for number in range(1, 8)]
     then = [document(number, age=float(number)).terms for number in range(1, 8)]
     decayed, changing, moving = largest_losses(map(DecayedDocument, now, then), limit=4)
@@ -197,6 +197,6 @@ def test_decay_tells_what_moves_then_what_loses_most() -> None:
     assert len(decayed) == 4
 
 
-def test_day_begins_in_the_zone_of_its_owner() -> None:
+def test_day_starts_in_zone_of_owner() -> None:
     assert day_start(date(1970, 1, 2), UTC) == 86_400
     assert day_start(date.min, None) <= 0

@@ -1,4 +1,4 @@
-"""Memories on their way to another workspace: pages leave none out, and the line that comes is the one that went."""
+"""Export and import of memories: complete pages, and identical lines."""
 
 import json
 from datetime import date
@@ -32,22 +32,22 @@ def book(memories: list[Memory]) -> Book:
 
 
 @given(st.lists(st.integers(1, 28), min_size=1, max_size=30), st.integers(1, 7))
-def test_pages_have_every_memory_once_in_order(days: list[int], limit: int) -> None:
+def test_pages_contain_each_memory_once_in_order(days: list[int], limit: int) -> None:
     known = [memory(f"said {number}", date(2026, 1, day)) for number, day in enumerate(days)]
-    told, cursor = list[Memory](), ""
+    exported, cursor = list[Memory](), ""
     while True:
         page = export_page(book(known), lambda _one: True, cursor, limit)
         assert 0 < len(page.memories) <= limit
         assert page.total == len(known)
-        told += page.memories
+        exported += page.memories
         cursor = page.cursor
         if not cursor:
             break
-    assert sorted(one.id for one in told) == sorted(one.id for one in known)
-    assert [one.first_recorded for one in told] == sorted(one.first_recorded for one in known)
+    assert sorted(one.id for one in exported) == sorted(one.id for one in known)
+    assert [one.first_recorded for one in exported] == sorted(one.first_recorded for one in known)
 
 
-def test_page_of_long_memories_is_cut_and_one_alone_is_told() -> None:
+def test_page_of_long_memories_is_limited_but_never_empty() -> None:
     known = [memory(f"{number} " + "x" * 16_000, TODAY) for number in range(20)]
     page = export_page(book(known), lambda _one: True, "", 500)
     assert 1 < len(page.memories) < PAGE_CHARS // 16_000 + 1
@@ -56,18 +56,18 @@ def test_page_of_long_memories_is_cut_and_one_alone_is_told() -> None:
     assert export_page(book(known), lambda one: one is known[3], "", 5).memories == (known[3],)
 
 
-def test_line_that_comes_is_the_one_that_went() -> None:
-    said = Attributes(
+def test_memory_round_trips() -> None:
+    attributes = Attributes(
         confidence=0.7, importance=0.0, at="2026-01", scope="global", provenance=Provenance.TOOL, is_pinned=True
     )
-    went = memory("hates plums\nand wears clogs", date(2026, 1, 2), date(2026, 1, 9), attributes=said)
-    came = ImportedMemory.model_validate_json(json.dumps(export_memory(went)))
-    assert import_line(came) == went.line
-    assert tuple(came.days) == days_of_memory(went) == (date(2026, 1, 2), date(2026, 1, 9))
+    original = memory("hates plums\nand wears clogs", date(2026, 1, 2), date(2026, 1, 9), attributes=attributes)
+    imported = ImportedMemory.model_validate_json(json.dumps(export_memory(original)))
+    assert import_line(imported) == original.line
+    assert tuple(imported.days) == days_of_memory(original) == (date(2026, 1, 2), date(2026, 1, 9))
 
 
-def test_what_no_line_can_say_is_told() -> None:
-    for wrong in (
+def test_invalid_memory_is_reported() -> None:
+    for invalid in (
         ImportedMemory(text="x", kind="nonsense"),
         ImportedMemory(text=" ", kind="fact"),
         ImportedMemory.model_validate({"text": "x", "kind": "fact", "saidBy": "nobody"}),
@@ -75,10 +75,10 @@ def test_what_no_line_can_say_is_told() -> None:
         ImportedMemory(text="x", kind="fact", supports=["short"]),
         ImportedMemory(text="x", kind="fact", entities=["[a]"]),
     ):
-        assert isinstance(import_line(wrong), str)
+        assert isinstance(import_line(invalid), str)
 
 
-def test_only_days_that_no_line_is_of_are_stated() -> None:
+def test_missing_days_are_those_without_a_line() -> None:
     known, early, later = memory("x", date(2026, 1, 2)), date(2026, 1, 2), date(2030, 1, 1)
     assert missing_days((early, later), None, TODAY) == (early, TODAY)
     assert missing_days((early,), known, TODAY) == ()

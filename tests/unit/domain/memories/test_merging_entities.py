@@ -1,4 +1,4 @@
-"""Which names may be merged and split: by pages and names alone, and never into a loop."""
+"""Merging and splitting of entity names, with refusal of ambiguous ones."""
 
 import pytest
 
@@ -11,7 +11,7 @@ PAGES = (
     EntityPage("bank/entities/anna.md", "Anna", ("Both", "安娜")),
     EntityPage("bank/entities/Ann.md", "Ann", ("both",)),
 )
-WORLD = book(
+BOOK = book(
     ("01-01", "W @Peter: ran"),
     ("01-01", "W @[Room 101]: is warm"),
     ("01-01", "W @[Room 102]: is cold"),
@@ -31,12 +31,12 @@ WORLD = book(
         ("Annie", "ANN", "bank/entities/Ann.md"),
     ],
 )
-def test_name_becomes_an_alias_on_the_page_of_the_entity(name: str, into: str, path: str) -> None:
-    assert plan_merge(WORLD, name, into).path == path
+def test_alias_is_added_to_page_of_entity(name: str, into: str, path: str) -> None:
+    assert plan_merge(BOOK, name, into).path == path
 
 
 @pytest.mark.parametrize(
-    ("name", "into", "why"),
+    ("name", "into", "reason"),
     [
         ("peter", "Peter", "one name already"),
         ("Pete", "Anna", "an alias of 'Peter' already"),
@@ -51,18 +51,18 @@ def test_name_becomes_an_alias_on_the_page_of_the_entity(name: str, into: str, p
         ("a\u202eb", "Peter", "invisible"),
     ],
 )
-def test_what_would_confuse_names_is_refused(name: str, into: str, why: str) -> None:
-    with pytest.raises(ValueError, match=why):
-        plan_merge(WORLD, name, into)
+def test_ambiguous_merge_is_refused(name: str, into: str, reason: str) -> None:
+    with pytest.raises(ValueError, match=reason):
+        plan_merge(BOOK, name, into)
 
 
-def test_what_is_merged_already_is_left() -> None:
-    assert plan_merge(WORLD, "PETE", "peter").path == plan_split(WORLD, "PETE").path
+def test_existing_alias_is_merged_again_on_its_page() -> None:
+    assert plan_merge(BOOK, "PETE", "peter").path == plan_split(BOOK, "PETE").path
 
 
-def test_alias_is_split_from_the_page_that_gives_it() -> None:
-    assert plan_split(WORLD, "安娜").path == "bank/entities/anna.md"
+def test_alias_is_split_from_its_page() -> None:
+    assert plan_split(BOOK, "安娜").path == "bank/entities/anna.md"
     with pytest.raises(LookupError, match="no alias"):
-        plan_split(WORLD, "Peter")
+        plan_split(BOOK, "Peter")
     with pytest.raises(ValueError, match="'Ann' and 'Anna'"):
-        plan_split(WORLD, "both")
+        plan_split(BOOK, "both")

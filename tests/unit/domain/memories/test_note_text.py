@@ -1,4 +1,4 @@
-"""A note keeps how its file writes it: marks, line ends, the end without one."""
+"""Byte order mark and line ends of a note are preserved."""
 
 import pytest
 from hypothesis import given
@@ -10,14 +10,14 @@ PIECES = st.lists(st.sampled_from(["a", "b", "- x", "\r", "\n", "\r\n", "\u2028"
 
 
 @given(PIECES, st.booleans())
-def test_what_is_not_edited_is_written_as_it_was(text: str, has_mark: bool) -> None:
+def test_unedited_note_is_identical(text: str, has_mark: bool) -> None:
     data = (b"\xef\xbb\xbf" if has_mark else b"") + text.encode()
     note = read_note(data)
     assert encode_note(note, note.text) == data
 
 
 @given(PIECES, st.integers(0, 14))
-def test_a_new_line_leaves_the_bytes_of_all_others(text: str, at: int) -> None:
+def test_new_line_keeps_all_other_bytes(text: str, at: int) -> None:
     data = text.encode()
     note = read_note(data)
     place = min(at, len(note.lines) - 1)
@@ -29,6 +29,6 @@ def test_a_new_line_leaves_the_bytes_of_all_others(text: str, at: int) -> None:
 
 
 @pytest.mark.parametrize("data", [b"\xff\xfea\0", b"a\0b", b"\xe9t\xe9"])
-def test_what_is_no_text_is_refused(data: bytes) -> None:
+def test_binary_data_is_refused(data: bytes) -> None:
     with pytest.raises(ValueError, match="holds a NUL byte" if data == b"a\0b" else "is no UTF-8 text"):
         read_note(data)

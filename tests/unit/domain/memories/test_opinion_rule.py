@@ -1,4 +1,4 @@
-"""Opinions: what their lines say, which evidence counts, the caps of a run, and what a replay gives."""
+"""Confidence of opinions: evidence, the caps of a run, and replay."""
 
 import itertools
 import math
@@ -52,17 +52,17 @@ def evidence(draw: st.DrawFn, size: int = 12) -> list[LabelledEvidence]:
     ]
 
 
-def test_opinion_said_again_as_a_fact_stays_one_and_is_reinforced() -> None:
-    world = about(("01-05", "W @Peter: prefers tea"))
-    assert world.memories[TEA_ID].kind is Kind.OPINION
-    assert base_of(world.memories[TEA_ID]) == OpinionBase(0.7, day("01-01"))
-    assert [(step.label, step.after) for step in planned(world)] == [(Label.REINFORCE, 0.75)]
-    denied = about(("01-05", "W @Peter: prefers tea"), ("01-06", "O @Peter: no longer prefers tea"))
+def test_opinion_repeated_as_fact_is_reinforced() -> None:
+    opinions = book_with_tea(("01-05", "W @Peter: prefers tea"))
+    assert opinions.memories[TEA_ID].kind is Kind.OPINION
+    assert base_of(opinions.memories[TEA_ID]) == OpinionBase(0.7, day("01-01"))
+    assert [(step.label, step.after) for step in plan(opinions)] == [(Label.REINFORCE, 0.75)]
+    denied = book_with_tea(("01-05", "W @Peter: prefers tea"), ("01-06", "O @Peter: no longer prefers tea"))
     assert TEA_ID in {one.opinion for one in OpinionLabels(denied).contradictions}
 
 
-def test_strong_contradiction_needs_three_memories_and_two_days() -> None:
-    """Of one day three contradictions move no further than any, though the rule of days and labels be got round."""
+def test_strong_contradiction_needs_three_memories_on_two_days() -> None:
+    """Three contradictions on one day move the confidence no further than one."""
     single_day = [LabelledEvidence(TEA_ID, MemoryId(f"m{at}"), Label.CONTRADICT, "supports", START) for at in range(4)]
     steps = list(
         run_steps(
@@ -74,19 +74,19 @@ def test_strong_contradiction_needs_three_memories_and_two_days() -> None:
     assert list(run_steps(two_days, "r", 0.7, 0.7, set()))[-1].after == 0.5
 
 
-def about(*lines: tuple[str, str]) -> Book:
+def book_with_tea(*lines: tuple[str, str]) -> Book:
     return book(("01-01", TEA), *lines)
 
 
-def planned(world: Book, steps: tuple[Step, ...] = (), run: str = "r1") -> tuple[Step, ...]:
-    return plan_steps(world, OpinionLabels(world).stated, steps, run=run)
+def plan(opinions: Book, steps: tuple[Step, ...] = (), run: str = "r1") -> tuple[Step, ...]:
+    return plan_steps(opinions, OpinionLabels(opinions).stated, steps, run=run)
 
 
-def confidence(world: Book, steps: tuple[Step, ...], opinion: MemoryId = TEA_ID) -> float:
-    return opinion_state_of(world.memories[opinion], [step for step in steps if step.opinion == opinion]).confidence
+def confidence(opinions: Book, steps: tuple[Step, ...], opinion: MemoryId = TEA_ID) -> float:
+    return opinion_state_of(opinions.memories[opinion], [step for step in steps if step.opinion == opinion]).confidence
 
 
-def against(number: int) -> str:
+def contradiction(number: int) -> str:
     return f"B(contradicts={short_id(TEA_ID)}) @Peter: had coffee, cup {number}"
 
 
@@ -102,7 +102,7 @@ def against(number: int) -> str:
         (Label.NEUTRAL, 0.123456789012345678, 0.123456789012345678),
     ],
 )
-def test_rule(label: Label, before: float, after: float) -> None:
+def test_confidence_after_label(label: Label, before: float, after: float) -> None:
     assert confidence_after(before, label) == after
 
 
@@ -114,11 +114,16 @@ def test_sums_do_not_drift() -> None:
 
 
 @given(evidence(), shares)
-def test_caps_hold_for_any_order(said: list[LabelledEvidence], start: float) -> None:
-    for order in (said, list(reversed(said)), sort_evidence(said), random.Random(1).sample(said, len(said))):
+def test_caps_apply_in_any_order(labelled: list[LabelledEvidence], start: float) -> None:
+    for order in (
+        labelled,
+        list(reversed(labelled)),
+        sort_evidence(labelled),
+        random.Random(1).sample(labelled, len(labelled)),
+    ):
         steps = list(run_steps(order, "r", start, start, set()))
-        told = [one for one in said if one.label is Label.CONTRADICT]
-        is_strong = len(told) >= 3 and len({one.day for one in told}) >= 2
+        contradictions = [one for one in labelled if one.label is Label.CONTRADICT]
+        is_strong = len(contradictions) >= 3 and len({one.day for one in contradictions}) >= 2
         for step in steps:
             assert 0 <= step.after <= 1
             assert step.after - start <= RUN_CAP + 1e-9
@@ -126,153 +131,159 @@ def test_caps_hold_for_any_order(said: list[LabelledEvidence], start: float) -> 
 
 
 @given(st.lists(evidence(5), max_size=4), shares)
-def test_replay_gives_the_same_bits(runs: list[list[LabelledEvidence]], base: float) -> None:
+def test_replay_is_exact(runs: list[list[LabelledEvidence]], base: float) -> None:
     steps: list[Step] = []
     counted: set[tuple[date, Label]] = set()
-    for number, said in enumerate(runs):
+    for number, labelled in enumerate(runs):
         start = steps[-1].after if steps else base
-        steps += run_steps(sort_evidence(said), f"r{number}", base, start, counted)
+        steps += run_steps(sort_evidence(labelled), f"r{number}", base, start, counted)
     assert replay_steps(base, steps) == tuple(steps)
     assert replay_by_base(steps) == tuple(steps)
 
 
-def test_what_is_said_again_on_other_days_reinforces_once_a_day() -> None:
-    world = about(("01-02", "O @Peter: prefers tea"), ("01-02", "O @Peter: prefers  tea"), ("01-03", TEA))
-    steps = planned(world)
+def test_repetition_reinforces_once_a_day() -> None:
+    opinions = book_with_tea(("01-02", "O @Peter: prefers tea"), ("01-02", "O @Peter: prefers  tea"), ("01-03", TEA))
+    steps = plan(opinions)
     assert [(step.day, step.before, step.after) for step in steps] == [
         (day("01-02"), 0.7, 0.75),
         (day("01-03"), 0.75, 0.8),
     ]
 
 
-def test_evidence_of_one_day_counts_once_for_each_label() -> None:
+def test_evidence_of_one_day_counts_once_per_label() -> None:
     short = short_id(TEA_ID)
-    world = about(
+    opinions = book_with_tea(
         *(("01-02", f"B(supports={short}) @Peter: made tea, pot {number}") for number in range(4)),
-        ("01-02", against(1)),
+        ("01-02", contradiction(1)),
     )
-    steps = planned(world)
+    steps = plan(opinions)
     assert len(steps) == 5
     assert [step.has_moved for step in steps].count(True) == 2
-    assert confidence(world, steps) == 0.65
+    assert confidence(opinions, steps) == 0.65
 
 
-def test_one_run_moves_by_the_cap_and_what_it_cuts_is_spent() -> None:
+def test_run_is_capped_and_excess_evidence_is_used_up() -> None:
     short = short_id(TEA_ID)
-    world = about(*((f"01-{n:02}", f"B(supports={short}) @Peter: tea on day {n}") for n in range(2, 7)))
-    steps = planned(world)
-    assert confidence(world, steps) == 0.8
-    assert planned(world, steps, "r2") == ()
+    opinions = book_with_tea(*((f"01-{n:02}", f"B(supports={short}) @Peter: tea on day {n}") for n in range(2, 7)))
+    steps = plan(opinions)
+    assert confidence(opinions, steps) == 0.8
+    assert plan(opinions, steps, "r2") == ()
 
 
-def test_strong_contradiction_moves_further() -> None:
-    three = [("01-02", against(1)), ("01-03", against(2)), ("01-04", against(3))]
-    world = about(*three)
-    assert confidence(world, planned(world)) == 0.4
-    weaker = about(*three[:2])
-    assert confidence(weaker, planned(weaker)) == 0.6
-    single_day = about(*(("01-02", text) for _, text in three))
-    assert confidence(single_day, planned(single_day)) == 0.6
+def test_strong_contradiction_moves_confidence_further() -> None:
+    three = [("01-02", contradiction(1)), ("01-03", contradiction(2)), ("01-04", contradiction(3))]
+    opinions = book_with_tea(*three)
+    assert confidence(opinions, plan(opinions)) == 0.4
+    weaker = book_with_tea(*three[:2])
+    assert confidence(weaker, plan(weaker)) == 0.6
+    single_day = book_with_tea(*(("01-02", text) for _, text in three))
+    assert confidence(single_day, plan(single_day)) == 0.6
 
 
-def test_a_run_twice_is_once() -> None:
-    world = about(("01-02", "O @Peter: prefers tea"), ("01-03", against(1)))
-    steps = planned(world)
+def test_repeated_run_has_no_effect() -> None:
+    opinions = book_with_tea(("01-02", "O @Peter: prefers tea"), ("01-03", contradiction(1)))
+    steps = plan(opinions)
     assert steps
-    assert planned(world, steps, "r1") == planned(world, steps, "r2") == ()
+    assert plan(opinions, steps, "r1") == plan(opinions, steps, "r2") == ()
 
 
-def test_a_run_that_made_steps_makes_no_more() -> None:
-    steps = planned(about(("01-02", against(1))))
+def test_finished_run_accepts_no_more_steps() -> None:
+    steps = plan(book_with_tea(("01-02", contradiction(1))))
     with pytest.raises(ValueError, match="another one"):
-        planned(about(("01-02", against(1)), ("01-03", against(2))), steps)
+        plan(book_with_tea(("01-02", contradiction(1)), ("01-03", contradiction(2))), steps)
 
 
-def test_all_in_one_run_is_day_by_day_within_the_caps() -> None:
-    lines = [("01-02", "O @Peter: prefers tea"), ("01-03", against(1)), ("01-04", "O @Peter: Prefers tea.")]
+def test_one_run_equals_daily_runs_within_caps() -> None:
+    lines = [("01-02", "O @Peter: prefers tea"), ("01-03", contradiction(1)), ("01-04", "O @Peter: Prefers tea.")]
     daily: tuple[Step, ...] = ()
     for number in range(1, len(lines) + 1):
-        daily += planned(about(*lines[:number]), daily, f"r{number}")
-    at_once = planned(about(*lines))
+        daily += plan(book_with_tea(*lines[:number]), daily, f"r{number}")
+    at_once = plan(book_with_tea(*lines))
     assert [(step.evidence, step.before, step.after) for step in daily] == [
         (step.evidence, step.before, step.after) for step in at_once
     ]
 
 
-def test_another_confidence_in_the_line_sets_the_steps_before_it_aside() -> None:
-    first = about(("01-02", "O @Peter: prefers tea"), ("01-03", against(1)))
-    steps = planned(first)
-    edited = book(("01-01", "O(c=0.9) @Peter: prefers tea"), ("01-02", "O @Peter: prefers tea"), ("01-03", against(1)))
-    standing = opinion_state_of(edited.memories[TEA_ID], steps)
-    assert (standing.confidence, standing.steps, standing.set_aside) == (0.9, (), steps)
-    assert planned(edited, steps, "r2") == ()
-    later = book(("01-01", "O(c=0.9) @Peter: prefers tea"), ("01-03", against(1)), ("01-04", "O @Peter: prefers tea"))
-    more = planned(later, steps, "r2")
-    assert not more, "the line of 01-02 was moved to 01-04: it is no more said again than before"
-    said = book(*_lines(later), ("01-05", "O @Peter: prefers tea"))
-    assert confidence(said, (*steps, *planned(said, steps, "r3"))) == 0.95
+def test_new_confidence_in_line_sets_earlier_steps_aside() -> None:
+    first = book_with_tea(("01-02", "O @Peter: prefers tea"), ("01-03", contradiction(1)))
+    steps = plan(first)
+    edited = book(
+        ("01-01", "O(c=0.9) @Peter: prefers tea"), ("01-02", "O @Peter: prefers tea"), ("01-03", contradiction(1))
+    )
+    state = opinion_state_of(edited.memories[TEA_ID], steps)
+    assert (state.confidence, state.steps, state.set_aside) == (0.9, (), steps)
+    assert plan(edited, steps, "r2") == ()
+    later = book(
+        ("01-01", "O(c=0.9) @Peter: prefers tea"), ("01-03", contradiction(1)), ("01-04", "O @Peter: prefers tea")
+    )
+    more = plan(later, steps, "r2")
+    assert not more, "moving the line from 01-02 to 01-04 is no repetition"
+    labelled = book(*_lines(later), ("01-05", "O @Peter: prefers tea"))
+    assert confidence(labelled, (*steps, *plan(labelled, steps, "r3"))) == 0.95
 
 
-def _lines(world: Book) -> list[tuple[str, str]]:
+def _lines(opinions: Book) -> list[tuple[str, str]]:
     return [
         (one.path[len("memory/2026-") : -len(".md")], render(one.line))
-        for memory in world.memories.values()
+        for memory in opinions.memories.values()
         for one in memory.sources
     ]
 
 
-def test_a_newer_line_with_another_confidence_begins_anew() -> None:
-    world = about(("01-02", "O @Peter: prefers tea"), ("01-05", "O(c=0.3) @Peter: prefers tea"), ("01-06", against(1)))
-    assert base_of(world.memories[TEA_ID]) == OpinionBase(0.3, day("01-05"), day("01-05"))
-    assert [step.day for step in planned(world)] == [day("01-06")]
-    assert confidence(world, planned(world)) == 0.2
+def test_newer_line_with_other_confidence_is_the_new_base() -> None:
+    opinions = book_with_tea(
+        ("01-02", "O @Peter: prefers tea"), ("01-05", "O(c=0.3) @Peter: prefers tea"), ("01-06", contradiction(1))
+    )
+    assert base_of(opinions.memories[TEA_ID]) == OpinionBase(0.3, day("01-05"), day("01-05"))
+    assert [step.day for step in plan(opinions)] == [day("01-06")]
+    assert confidence(opinions, plan(opinions)) == 0.2
 
 
-def test_a_page_kept_by_hand_has_the_word_whatever_the_ledger_knows_of_its_age() -> None:
+def test_page_takes_precedence_whatever_its_age() -> None:
     for seen in (date(2020, 1, 1), date(2030, 1, 1)):
-        world = book(("bank/opinions.md", "O(c=0.4) @Peter: prefers tea"), ("01-01", TEA), ("01-02", TEA), seen=seen)
-        assert base_of(world.memories[TEA_ID]).confidence == 0.4
+        opinions = book(("bank/opinions.md", "O(c=0.4) @Peter: prefers tea"), ("01-01", TEA), ("01-02", TEA), seen=seen)
+        assert base_of(opinions.memories[TEA_ID]).confidence == 0.4
     undated = book(("bank/opinions.md", TEA), ("01-02", "B @Peter: ran"), ("01-03", "O @Peter: Prefers tea"))
-    assert [step.day for step in planned(undated)] == [day("01-03")]
+    assert [step.day for step in plan(undated)] == [day("01-03")]
 
 
-def test_evidence_whose_line_is_gone_keeps_what_it_moved() -> None:
-    steps = planned(about(("01-02", against(1))))
-    assert confidence(about(), steps) == 0.6
-    assert planned(about(), steps, "r2") == ()
+def test_deleted_evidence_keeps_its_effect() -> None:
+    steps = plan(book_with_tea(("01-02", contradiction(1))))
+    assert confidence(book_with_tea(), steps) == 0.6
+    assert plan(book_with_tea(), steps, "r2") == ()
 
 
-def test_side_of_both_hands_and_short_id_of_nobody_decide_nothing() -> None:
+def test_ambiguous_and_unknown_evidence_has_no_effect() -> None:
     short = short_id(TEA_ID)
-    world = about(
+    opinions = book_with_tea(
         ("01-02", f"B(supports={short}, contradicts={short}) @Peter: drank something"),
         ("01-02", "B(supports=00000000) @Peter: drank something else"),
         ("01-02", f"W(supports={short_id(line_of('W @Peter: lives in Graz').id)}) @Peter: has a flat in Graz"),
         ("01-02", "W @Peter: lives in Graz"),
     )
-    assert planned(world) == ()
+    assert plan(opinions) == ()
 
 
-def test_explicit_word_counts_beside_a_neutral_label_of_a_model_and_before_one_that_moves() -> None:
-    world = about(("01-02", "B @Peter: had coffee, cup 1"), ("01-02", "B @Peter: had tea with milk"))
-    labels = OpinionLabels(world)
-    pair = DoubtedOpinion(TEA_ID, line_of(against(1)).id, day("01-02"))
+def test_explicit_label_takes_precedence_over_label_of_model() -> None:
+    opinions = book_with_tea(("01-02", "B @Peter: had coffee, cup 1"), ("01-02", "B @Peter: had tea with milk"))
+    labels = OpinionLabels(opinions)
+    pair = DoubtedOpinion(TEA_ID, line_of(contradiction(1)).id, day("01-02"))
     neutral = labels.by_model(pair, Label.NEUTRAL, "tiny 1")
-    steps = plan_steps(world, [neutral], (), run="r1")
+    steps = plan_steps(opinions, [neutral], (), run="r1")
     assert [(step.labelled_by, step.has_moved) for step in steps] == [("model:tiny 1", False)]
-    assert plan_steps(world, [labels.by_model(pair, Label.CONTRADICT, "tiny 2")], steps, run="r2") == ()
-    explicit = about(("01-02", against(1)))
-    assert confidence(explicit, (*steps, *planned(explicit, steps, "r3"))) == 0.6
+    assert plan_steps(opinions, [labels.by_model(pair, Label.CONTRADICT, "tiny 2")], steps, run="r2") == ()
+    explicit = book_with_tea(("01-02", contradiction(1)))
+    assert confidence(explicit, (*steps, *plan(explicit, steps, "r3"))) == 0.6
     both = plan_steps(
         explicit, [*OpinionLabels(explicit).stated, labels.by_model(pair, Label.REINFORCE, "tiny 1")], (), run="r1"
     )
     assert [step.labelled_by for step in both] == ["contradicts"]
 
 
-def test_scope_of_evidence_is_no_narrower_than_that_of_the_opinion() -> None:
+def test_evidence_with_narrower_scope_does_not_count() -> None:
     short = short_id(TEA_ID)
-    private = about(("01-02", f"B(supports={short}, scope=agent:beta) @Peter: tea"))
-    assert planned(private) == ()
+    private = book_with_tea(("01-02", f"B(supports={short}, scope=agent:beta) @Peter: tea"))
+    assert plan(private) == ()
     opinion = line_of("O(scope=agent:beta:cron) @Peter: prefers tea")
     for scope, counts in (
         ("", True),
@@ -283,11 +294,11 @@ def test_scope_of_evidence_is_no_narrower_than_that_of_the_opinion() -> None:
         ("scope=agent:bet, ", False),
         ("scope=agent:, ", False),
     ):
-        world = book(
+        opinions = book(
             ("01-01", "O(scope=agent:beta:cron) @Peter: prefers tea"),
             ("01-02", f"B({scope}supports={short_id(opinion.id)}) @Peter: tea"),
         )
-        assert bool(planned(world)) is counts, scope
+        assert bool(plan(opinions)) is counts, scope
 
 
 @pytest.mark.parametrize(
@@ -304,9 +315,9 @@ def test_scope_of_evidence_is_no_narrower_than_that_of_the_opinion() -> None:
         ("O @王芳: 不喜欢吃辣", "O @王芳: 喜欢吃辣"),
     ],
 )
-def test_negated_by_explicit_wording_is_put_before_a_person(opinion: str, later: str) -> None:
-    world = book(("01-01", opinion), ("01-02", later))
-    found = OpinionLabels(world)
+def test_explicit_negation_is_a_contradiction(opinion: str, later: str) -> None:
+    opinions = book(("01-01", opinion), ("01-02", later))
+    found = OpinionLabels(opinions)
     assert found.stated == ()
     assert found.contradictions == (DoubtedOpinion(line_of(opinion).id, line_of(later).id, day("01-02")),)
 
@@ -324,43 +335,45 @@ def test_negated_by_explicit_wording_is_put_before_a_person(opinion: str, later:
         ("W @Peter: likes tea", "W @Peter: does not like tea"),
     ],
 )
-def test_what_is_no_negation_of_it_is_not(opinion: str, later: str) -> None:
+def test_other_statement_is_no_contradiction(opinion: str, later: str) -> None:
     found = OpinionLabels(book(("01-01", opinion), ("01-02", later)))
     assert not found.stated
     assert not found.contradictions
 
 
-def test_what_was_said_before_the_opinion_neither_restates_nor_negates_it() -> None:
-    found = OpinionLabels(about(("01-01", "O @Peter: does not prefer tea"), ("01-01", "W @Peter: Prefers tea!")))
+def test_earlier_statement_is_no_evidence() -> None:
+    found = OpinionLabels(
+        book_with_tea(("01-01", "O @Peter: does not prefer tea"), ("01-01", "W @Peter: Prefers tea!"))
+    )
     assert not found.stated
     assert not found.contradictions
 
 
-def test_alias_names_the_same_entity() -> None:
+def test_statement_about_alias_is_evidence() -> None:
     pages = [EntityPage("bank/entities/peter.md", "Peter", ("Pete",))]
-    world = book(("01-01", TEA), ("01-02", "O @Pete: prefers tea"), pages=pages)
-    assert [one.opinion for one in OpinionLabels(world).stated] == [TEA_ID]
+    opinions = book(("01-01", TEA), ("01-02", "O @Pete: prefers tea"), pages=pages)
+    assert [one.opinion for one in OpinionLabels(opinions).stated] == [TEA_ID]
 
 
-def test_decided_by_attributes_is_not_doubted() -> None:
-    world = about(("01-02", f"O(contradicts={short_id(TEA_ID)}) @Peter: does not prefer tea"))
-    found = OpinionLabels(world)
+def test_explicit_evidence_is_no_contradiction_to_decide() -> None:
+    opinions = book_with_tea(("01-02", f"O(contradicts={short_id(TEA_ID)}) @Peter: does not prefer tea"))
+    found = OpinionLabels(opinions)
     assert [one.label for one in found.stated] == [Label.CONTRADICT]
     assert found.contradictions == ()
 
 
-def test_a_model_is_asked_about_what_is_similar_and_not_decided() -> None:
+def test_model_is_asked_about_similar_undecided_statements() -> None:
     text = "B @Peter: asked for tea with milk and prefers the green one"
-    world = about(("01-02", text), ("01-02", "B @Anna: prefers tea with milk"))
-    found = OpinionLabels(world)
+    opinions = book_with_tea(("01-02", text), ("01-02", "B @Anna: prefers tea with milk"))
+    found = OpinionLabels(opinions)
     pairs = found.unlabelled(())
     assert pairs == (DoubtedOpinion(TEA_ID, line_of(text).id, day("01-02")),)
     assert found.unlabelled([found.by_model(pairs[0], Label.NEUTRAL, "tiny 1")]) == ()
 
 
-def test_changed_bits_are_told() -> None:
-    world = about(("01-02", against(1)), ("01-03", "O @Peter: prefers tea"))
-    steps = planned(world)
+def test_replay_corrects_changed_steps() -> None:
+    opinions = book_with_tea(("01-02", contradiction(1)), ("01-03", "O @Peter: prefers tea"))
+    steps = plan(opinions)
     assert replay_by_base(steps) == steps
     off = math.nextafter(steps[0].after, 1)
     assert replay_by_base((replace(steps[0], after=off), steps[1])) == steps
@@ -369,15 +382,15 @@ def test_changed_bits_are_told() -> None:
 
 
 @given(st.lists(st.sampled_from(["again", "copy", "against", "other"]), max_size=8), st.integers(0, 8))
-def test_steps_are_the_same_however_the_lines_are_ordered(kinds: list[str], cut: int) -> None:
+def test_steps_do_not_depend_on_order_of_lines(kinds: list[str], cut: int) -> None:
     texts: dict[str, Callable[[int], str]] = {
         "again": lambda n: "O @Peter: prefers tea",
         "copy": lambda n: "W @Peter: Prefers TEA.",
-        "against": against,
+        "against": contradiction,
         "other": lambda n: f"B @Peter: ran {n} km",
     }
     lines = [(f"01-{n:02}", texts[kind](n)) for n, kind in enumerate(kinds, 2)]
-    one = planned(book(("01-01", TEA), *lines))
-    other = planned(book(*lines[cut:], ("01-01", TEA), *lines[:cut]))
+    one = plan(book(("01-01", TEA), *lines))
+    other = plan(book(*lines[cut:], ("01-01", TEA), *lines[:cut]))
     assert one == other
     assert all(0 <= step.after <= 1 for step in one)

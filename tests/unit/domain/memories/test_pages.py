@@ -1,4 +1,4 @@
-"""Pages that reflect writes: what they tell, what they leave out, and what of a file they leave alone."""
+"""Pages written by reflect: content, scopes, generated blocks, and refusal of losses."""
 
 from datetime import date
 
@@ -40,7 +40,7 @@ def text_of(book: Book, path: str) -> str:
     return block_of(page_named(book, path))
 
 
-def test_page_of_an_entity_tells_its_memories_newest_first_with_citations() -> None:
+def test_entity_page_has_memories_newest_first_with_citations() -> None:
     text = text_of(book_from(NOTES), "bank/entities/peter.md")
     assert "First seen 2025-11-20, last seen 2025-11-27; 3 memories." in text
     marrakech = "[memory/2025-11-27.md#L3](../../memory/2025-11-27.md#L3 "
@@ -50,18 +50,18 @@ def test_page_of_an_entity_tells_its_memories_newest_first_with_citations() -> N
     assert "warelay" not in text
 
 
-def test_memory_of_one_agent_stands_on_no_page() -> None:
+def test_memory_with_agent_scope_is_on_no_page() -> None:
     book = book_from(NOTES)
     assert not [page.path for page in pages_of(book, shared_memories(book, {})) if "4000" in block_of(page)]
 
 
-def test_line_with_a_scope_beside_one_without_is_the_same_memory_for_nobody_else() -> None:
-    # ids differ by scope, so both stand apart; the scoped one is still not told
+def test_equal_line_with_scope_is_not_counted() -> None:
+    # ids differ by scope, so these are two memories, and the scoped one is not shown
     book = book_from({"memory/2025-11-20.md": ["- W(scope=agent:a) @X: says so.", "- W @X: says so."]})
     assert "1 memory." in text_of(book, "bank/entities/x.md")
 
 
-def test_page_that_a_person_named_keeps_its_place() -> None:
+def test_page_named_by_a_person_keeps_its_path() -> None:
     pages = [EntityPage("bank/entities/Peter.md", "Peter", ("Pete",))]
     book = book_from({"memory/2025-11-20.md": ["- W @Pete: sings."]}, pages)
     assert "sings" in text_of(book, "bank/entities/Peter.md")
@@ -81,12 +81,12 @@ PAGE = GeneratedPage(RelativePath("bank/entities/x.md"), "X", "one", ())
 
 
 @given(before=st.text(max_size=200), after=st.text(max_size=200))
-def test_what_a_person_wrote_stays_as_it_is(before: str, after: str) -> None:
+def test_text_outside_the_block_is_kept(before: str, after: str) -> None:
     text = f"{before}\n{BEGIN}\nold\n{END}\n{after}"
     try:
         made = with_block(text, PAGE, f"{BEGIN}\nnew\n{END}")
     except ValueError:
-        # what stands around it hides the markers, or makes it doubtful which are meant
+        # the text around them hides the markers or makes them ambiguous
         return
     assert made == f"{before}\n{BEGIN}\nnew\n{END}\n{after}"
     assert with_block(made, PAGE, f"{BEGIN}\nnew\n{END}") == made
@@ -103,12 +103,12 @@ def test_what_a_person_wrote_stays_as_it_is(before: str, after: str) -> None:
         f"```\n{BEGIN}\n{END}\n```\n",
     ],
 )
-def test_page_without_one_clear_place_is_not_written(text: str) -> None:
+def test_page_without_one_unambiguous_block_is_not_written(text: str) -> None:
     with pytest.raises(ValueError, match="memoryd:"):
         with_block(text, PAGE, f"{BEGIN}\n{END}")
 
 
-def test_block_names_its_memories_and_files() -> None:
+def test_block_cites_its_memories_and_files() -> None:
     book = book_from({"memory/a (b) 2025.md": ["- W @X: one."], "memory/笔记#1.md": ["- W @X: two."]})
     cited = citations_in(text_of(book, "bank/entities/x.md"))
     assert {path for _, path in cited} == {"memory/a (b) 2025.md", "memory/笔记#1.md"}
@@ -125,25 +125,25 @@ def refusal(old: Book, new: Book, files: CitedFiles) -> str:
     return why_refused(block, page, source_paths(shared_memories(new, {})), files)
 
 
-def test_losing_more_than_a_quarter_is_refused() -> None:
+def test_loss_of_more_than_a_quarter_is_refused() -> None:
     assert refusal(eight(), eight(without=2), CitedFiles()) == ""
     assert refusal(eight(), eight(without=3), CitedFiles()) == "it would lose 3 of its 8 entries"
 
 
-def test_losing_a_citation_with_its_file_is_refused_but_not_if_it_was_renamed() -> None:
-    gone = CitedFiles(deleted=frozenset({"memory/2025-11-20.md"}))
+def test_loss_with_deleted_file_is_refused_unless_renamed() -> None:
+    deleted = CitedFiles(deleted=frozenset({"memory/2025-11-20.md"}))
     two = book_from({"memory/2025-11-20.md": ["- W @X: one."], "memory/2025-11-21.md": ["- W @X: two."] * 9})
     rest = book_from({"memory/2025-11-21.md": ["- W @X: two."] * 9})
-    assert "memory/2025-11-20.md" in refusal(two, rest, gone)
-    assert refusal(eight(), eight(day="2025-11-21"), gone) == ""
+    assert "memory/2025-11-20.md" in refusal(two, rest, deleted)
+    assert refusal(eight(), eight(day="2025-11-21"), deleted) == ""
 
 
-def test_what_became_private_goes() -> None:
+def test_private_memories_may_be_lost() -> None:
     private = CitedFiles(private=frozenset({"memory/2025-11-20.md"}))
     assert refusal(eight(), book_from({}), private) == ""
 
 
-def test_line_that_was_edited_is_no_loss() -> None:
+def test_edited_line_is_no_loss() -> None:
     old = book_from({"memory/2025-11-20.md": [f"- W @X: the port {name} is open." for name in "abc"]})
     new = book_from({"memory/2025-11-20.md": [f"- W @X: the harbour {name} is open." for name in "abc"]})
     assert refusal(old, new, CitedFiles()) == ""
@@ -151,23 +151,23 @@ def test_line_that_was_edited_is_no_loss() -> None:
 
 
 @pytest.mark.parametrize("count", [1, 2])
-def test_one_line_or_two_may_be_taken_out_of_however_small_a_page(count: int) -> None:
+def test_up_to_two_lines_may_be_lost_from_a_small_page(count: int) -> None:
     assert refusal(eight(without=8 - count), book_from({}), CitedFiles()) == ""
 
 
-def test_pages_do_not_depend_on_the_order_of_what_is_read() -> None:
-    there, back = book_from(NOTES), book_from(dict(reversed(NOTES.items())))
-    assert [block_of(one) for one in pages_of(there, shared_memories(there, {}))] == [
-        block_of(one) for one in pages_of(back, shared_memories(back, {}))
+def test_pages_do_not_depend_on_order_of_notes() -> None:
+    forward, backward = book_from(NOTES), book_from(dict(reversed(NOTES.items())))
+    assert [block_of(one) for one in pages_of(forward, shared_memories(forward, {}))] == [
+        block_of(one) for one in pages_of(backward, shared_memories(backward, {}))
     ]
 
 
-def test_opinion_tells_its_confidence_and_day() -> None:
+def test_opinion_has_confidence_and_day() -> None:
     text = text_of(book_from(NOTES), "bank/opinions.md")
     assert f"- 0.95, {date(2025, 11, 27)}, @Peter: Prefers concise replies." in text
 
 
-def test_page_with_another_title_than_its_file_is_written_once_with_all_of_both() -> None:
+def test_page_with_other_title_than_file_is_written_once() -> None:
     pages = [EntityPage("bank/entities/Peter.md", "Peter Miller")]
     book = book_from({"memory/2025-11-20.md": ["- W @Peter: sings.", "- W @[Peter Miller]: dances."]}, pages)
     found = [str(page.path) for page in pages_of(book, shared_memories(book, {}))]

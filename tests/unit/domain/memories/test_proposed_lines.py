@@ -1,4 +1,4 @@
-"""What reflect proposes, read off memories and logs by rules: few, plain, and never what is doubtful."""
+"""Proposals of reflect, made from memories and logs by rules."""
 
 from datetime import UTC, date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
@@ -35,8 +35,8 @@ SINCE = date(2025, 11, 1)
 CORE = "# Memory\n\n- The gate code is 1234.\n"
 
 
-def core(book: Book, text: str = CORE, room: int = 12_000) -> list[str]:
-    """Return the core file as each proposal alone would make it."""
+def proposed_core(book: Book, text: str = CORE, room: int = 12_000) -> list[str]:
+    """Return the core file that each proposal would produce."""
     found, _ = core_changes(CoreFile(RelativePath("MEMORY.md"), text, room), shared_memories(book, {}), SINCE)
     return [apply_diff(text, change.diff) or "" for change in found]
 
@@ -54,7 +54,7 @@ def names_in(sentence: str) -> list[str]:
     ],
 )
 def test_durable_fact_is_proposed_as_one_line(line: str) -> None:
-    assert core(book_from({"memory/2025-11-20.md": [line]})) == [f"{CORE}- Peter is allergic to nuts.\n"]
+    assert proposed_core(book_from({"memory/2025-11-20.md": [line]})) == [f"{CORE}- Peter is allergic to nuts.\n"]
 
 
 @pytest.mark.parametrize(
@@ -66,31 +66,31 @@ def test_durable_fact_is_proposed_as_one_line(line: str) -> None:
         "- W(i=0.9): The gate code is 1234.",
     ],
 )
-def test_what_is_usual_done_or_known_is_not_proposed(line: str) -> None:
-    assert core(book_from({"memory/2025-11-20.md": [line]})) == []
+def test_ordinary_private_or_known_fact_is_not_proposed(line: str) -> None:
+    assert proposed_core(book_from({"memory/2025-11-20.md": [line]})) == []
 
 
-def test_what_was_said_on_three_days_is_durable() -> None:
+def test_fact_repeated_on_three_days_is_durable() -> None:
     days = {f"memory/2025-11-{day}.md": ["- W @Peter: Peter has a dog."] for day in (10, 11, 12)}
-    assert core(book_from(days)) == [f"{CORE}- Peter has a dog.\n"]
+    assert proposed_core(book_from(days)) == [f"{CORE}- Peter has a dog.\n"]
 
 
-def test_core_file_that_is_full_gets_nothing_and_says_how_many() -> None:
+def test_full_core_file_gets_no_proposal() -> None:
     book = book_from({"memory/2025-11-20.md": ["- W(i=0.9) @Peter: Peter is allergic to nuts."]})
     full = CoreFile(RelativePath("MEMORY.md"), CORE, len(CORE) + 10)
     assert core_changes(full, shared_memories(book, {}), SINCE) == ([], 1)
 
 
-def test_superseded_line_makes_way_for_the_newer_one() -> None:
+def test_superseded_line_is_replaced() -> None:
     book = book_from(
         {
             "memory/2025-11-01.md": ["- W: The gate code is 1234."],
             "memory/2025-11-09.md": ["- W: The gate code is 4711."],
         }
     )
-    assert core(book) == ["# Memory\n\n- The gate code is 4711.\n"]
+    assert proposed_core(book) == ["# Memory\n\n- The gate code is 4711.\n"]
     both = f"{CORE}- The gate code is 4711.\n"
-    assert core(book, both) == ["# Memory\n\n- The gate code is 4711.\n"]
+    assert proposed_core(book, both) == ["# Memory\n\n- The gate code is 4711.\n"]
 
 
 CODES = {
@@ -109,8 +109,8 @@ CODES = {
         "- GATE: The gate code is 1234",
     ],
 )
-def test_line_with_an_earlier_value_makes_way_in_whatever_words_it_is_set(line: str) -> None:
-    assert core(book_from(CODES), f"# Memory\n\n{line}\n") == ["# Memory\n\n- The gate code is 4711.\n"]
+def test_line_with_earlier_value_is_replaced_in_any_notation(line: str) -> None:
+    assert proposed_core(book_from(CODES), f"# Memory\n\n{line}\n") == ["# Memory\n\n- The gate code is 4711.\n"]
 
 
 @pytest.mark.parametrize(
@@ -123,23 +123,23 @@ def test_line_with_an_earlier_value_makes_way_in_whatever_words_it_is_set(line: 
         "The gate code is 1234.",
     ],
 )
-def test_line_with_the_current_value_another_fact_or_no_bullet_stays(line: str) -> None:
-    assert core(book_from(CODES), f"# Memory\n\n{line}\n") == []
+def test_other_line_of_core_file_is_kept(line: str) -> None:
+    assert proposed_core(book_from(CODES), f"# Memory\n\n{line}\n") == []
 
 
-def test_line_that_may_be_of_two_facts_stays() -> None:
+def test_ambiguous_line_is_kept() -> None:
     others = {path: [line.replace("@Gate", "@Shed") for line in lines] for path, lines in CODES.items()}
     both = book_from({path: [*CODES[path], *lines] for path, lines in others.items()})
-    assert core(both, "- the **gate code** is 2345\n") == []
-    assert core(both, "- Shed: the **gate code** is 2345\n") == ["- Shed: The gate code is 4711.\n"]
+    assert proposed_core(both, "- the **gate code** is 2345\n") == []
+    assert proposed_core(both, "- Shed: the **gate code** is 2345\n") == ["- Shed: The gate code is 4711.\n"]
 
 
-def test_value_that_came_back_is_not_stale() -> None:
+def test_repeated_earlier_value_is_current() -> None:
     again = {**CODES, "memory/2025-11-12.md": ["- W @Gate: the gate code is 1234."]}
-    assert core(book_from(again), "- The **gate code** is 1234\n") == []
+    assert proposed_core(book_from(again), "- The **gate code** is 1234\n") == []
 
 
-def test_only_what_was_done_recurs() -> None:
+def test_only_experiences_recur() -> None:
     def noted(kind: str) -> Book:
         places = {"20": "kitchen", "21": "garden", "22": "cellar"}
         return book_from(
@@ -153,20 +153,20 @@ def test_only_what_was_done_recurs() -> None:
     assert [one.word for one in recurrences(noted("B").memories.values(), SINCE)] in (["cable"], ["broke"])
 
 
-def test_retain_block_is_proposed_only_where_it_is_read_as_one() -> None:
+def test_retain_section_is_proposed_only_where_it_parses() -> None:
     lines = inferred_lines("Peter moved to a house at the river in Graz.\n", names_in)
     path = RelativePath("memory/2025-11-20.md")
     plain = retain_change(path, lines, "# Day\n\nPeter.\n")
     assert plain is not None
-    made = apply_diff("# Day\n\nPeter.\n", plain.diff)
-    assert made == "# Day\n\nPeter.\n\n## Retain\n- W @Peter @Graz: Peter moved to a house at the river in Graz.\n"
+    edited = apply_diff("# Day\n\nPeter.\n", plain.diff)
+    assert edited == "# Day\n\nPeter.\n\n## Retain\n- W @Peter @Graz: Peter moved to a house at the river in Graz.\n"
     for text in ("# Day\n\n```\nopen\n", "a\n<!-- memoryd:begin -->\n", "---\nx: 1\n---\n~~~\n"):
         change = retain_change(path, lines, text)
-        told = apply_diff(text, change.diff) if change else None
-        assert told is None or [one.line for one in memory_sections(encode_padded(told), path).lines] == list(lines)
+        result = apply_diff(text, change.diff) if change else None
+        assert result is None or [one.line for one in memory_sections(encode_padded(result), path).lines] == list(lines)
 
 
-def test_denial_counts_on_the_line_of_its_day() -> None:
+def test_contradiction_changes_line_of_its_day() -> None:
     notes = {
         "memory/2025-11-17.md": ["- O @Mo: does not like long release notes"],
         "memory/2025-11-20.md": ["- O @Mo: does not like long release notes"],
@@ -201,7 +201,7 @@ def test_decided_proposals_do_not_come_back() -> None:
         ("王芳喜欢喝很淡的茶。", Kind.OPINION),
     ],
 )
-def test_plain_sentence_is_taken_word_for_word(sentence: str, kind: Kind) -> None:
+def test_plain_sentence_is_inferred_literally(sentence: str, kind: Kind) -> None:
     found = inferred_lines(f"# Day\n\nA quiet day. {sentence}\n", names_in)
     assert [(line.text, line.kind) for line in found] == [(sentence, kind)]
 
@@ -223,11 +223,11 @@ def test_plain_sentence_is_taken_word_for_word(sentence: str, kind: Kind) -> Non
         "Peter smiles.",
     ],
 )
-def test_what_is_doubtful_is_not_taken(text: str) -> None:
+def test_doubtful_sentence_is_not_inferred(text: str) -> None:
     assert inferred_lines(f"# Day\n\n{text}\n", names_in) == ()
 
 
-def test_no_more_than_five_of_one_log_and_none_that_is_stated() -> None:
+def test_at_most_five_unstated_lines_are_inferred_per_log() -> None:
     text = "\n\n".join(f"Peter moved the box number {number} to Graz." for number in range(20))
     found = inferred_lines(text, names_in)
     assert len(found) == 5
@@ -235,50 +235,50 @@ def test_no_more_than_five_of_one_log_and_none_that_is_stated() -> None:
     assert not inferred_lines(text, names_in, (), lambda _: True)
 
 
-def test_log_with_an_empty_section_is_left_alone() -> None:
+def test_retain_heading_is_recognised() -> None:
     assert has_retain("# Day\n\n## Retain\n")
     assert not has_retain("# Day\n\nWhat to retain\n")
 
 
-def test_names_that_recur_are_found() -> None:
+def test_recurring_names_are_found() -> None:
     texts = ["Then we met Zora in town.", "I called Zora about Monday.", "We saw Ben on Monday."]
     assert recurring_names(texts) == {"Zora"}
 
 
 @given(st.text(max_size=400))
 @example("000000\r\u3400")
-def test_any_text_is_read(text: str) -> None:
+def test_inferred_lines_are_part_of_any_text(text: str) -> None:
     for line in inferred_lines(text, lambda _: ["X"]):
         # a memory ends its lines with plain line feeds
         assert line.text in " ".join(sentences_of(text)).replace("\r\n", "\n").replace("\r", "\n")
 
 
 @pytest.mark.parametrize("sign", ["a", " ", ". ", "I ", "# ", "- ", "我们", "Peter ", "<!--", "[["])
-def test_hostile_log_is_read_in_time(sign: str) -> None:
+def test_hostile_log_is_parsed_in_linear_time(sign: str) -> None:
     assert len(inferred_lines(sign * (100_000 // len(sign)), names_in)) <= 5
 
 
-def torn(*days: int) -> Book:
+def torn_cable_on(*days: int) -> Book:
     words = ["was mended", "was replaced", "was found", "was sold", "is back", "is new", "broke"]
     return book_from({f"memory/2025-11-{day:02}.md": [f"- B @Wren: The torn cable {words[day % 7]}."] for day in days})
 
 
-def test_what_recurs_on_three_days_is_an_observation_that_names_what_it_rests_on() -> None:
-    assert not recurrences(torn(3, 4).memories.values(), SINCE)
-    (found,) = recurrences(torn(3, 4, 5).memories.values(), SINCE)
+def test_recurrence_on_three_days_is_an_observation_with_ids() -> None:
+    assert not recurrences(torn_cable_on(3, 4).memories.values(), SINCE)
+    (found,) = recurrences(torn_cable_on(3, 4, 5).memories.values(), SINCE)
     assert (found.entity, len(found.memories)) == ("Wren", 3)
     assert all(one.id[:8] in found.line.text for one in found.memories)
     assert found.line.kind is Kind.OBSERVATION
-    # it stays what it is until there are twice as many
-    assert recurrences(torn(3, 4, 5, 6).memories.values(), SINCE)[0].line == found.line
-    assert len(recurrences(torn(3, 4, 5, 6, 7, 8).memories.values(), SINCE)[0].memories) == 6
+    # the line stays until there are twice as many memories
+    assert recurrences(torn_cable_on(3, 4, 5, 6).memories.values(), SINCE)[0].line == found.line
+    assert len(recurrences(torn_cable_on(3, 4, 5, 6, 7, 8).memories.values(), SINCE)[0].memories) == 6
 
 
-def test_what_recurred_before_the_window_is_not_told() -> None:
-    assert not recurrences(torn(3, 4, 5).memories.values(), date(2025, 11, 6))
+def test_recurrence_before_the_window_is_ignored() -> None:
+    assert not recurrences(torn_cable_on(3, 4, 5).memories.values(), date(2025, 11, 6))
 
 
-def test_near_copies_are_of_the_same_entities() -> None:
+def test_near_copies_have_the_same_entities() -> None:
     said = "Anna told the whole long story about the old red boat on the lake in spring {}."
     book = book_from(
         {"memory/2025-11-03.md": [f"- B @Anna: {said.format(one)}" for one in (1, 2)] + [f"- B @Eva: {said.format(3)}"]}
@@ -286,7 +286,7 @@ def test_near_copies_are_of_the_same_entities() -> None:
     assert len(near_copies(book.memories.values())) == 1
 
 
-def test_copies_in_several_scopes_are_pairs_and_those_of_one_are_not() -> None:
+def test_copies_across_scopes_are_pairs() -> None:
     lines = ["- W @Anna: Anna has the key", "- W(scope=global) @Anna: Anna **has** the key"]
     book = book_from({"memory/2025-11-03.md": lines, "memory/2025-11-04.md": ["- W(scope=global) @Anna: nothing else"]})
     (pair,) = copies_across_scopes(book.memories.values())
@@ -300,7 +300,7 @@ def moment(text: str) -> datetime:
     return datetime.fromisoformat(text).replace(tzinfo=VIENNA)
 
 
-def test_time_of_day_is_due_once_however_long_one_slept() -> None:
+def test_time_of_day_is_due_once_after_a_long_sleep() -> None:
     at = time(3, 30)
     assert is_due(None, moment("2026-11-22T09:00"), at, VIENNA)
     assert is_due(moment("2026-11-15T03:30"), moment("2026-11-22T09:00"), at, VIENNA)
@@ -308,12 +308,12 @@ def test_time_of_day_is_due_once_however_long_one_slept() -> None:
     assert is_due(moment("2026-11-22T09:00"), moment("2026-11-23T03:30"), at, VIENNA)
 
 
-def test_time_that_the_clocks_leave_out_or_show_twice_is_due_once() -> None:
-    gap, twice = time(2, 30), time(2, 30)
-    assert last_due(moment("2026-03-29T12:00"), gap, VIENNA) == moment("2026-03-29T03:30")
+def test_skipped_or_repeated_local_time_is_due_once() -> None:
+    at = time(2, 30)
+    assert last_due(moment("2026-03-29T12:00"), at, VIENNA) == moment("2026-03-29T03:30")
     first = datetime(2026, 10, 25, 0, 30, tzinfo=UTC)
-    assert last_due(moment("2026-10-25T12:00"), twice, VIENNA) == first
-    assert not is_due(first, first + timedelta(hours=1), twice, VIENNA)
+    assert last_due(moment("2026-10-25T12:00"), at, VIENNA) == first
+    assert not is_due(first, first + timedelta(hours=1), at, VIENNA)
 
 
 @given(

@@ -1,4 +1,4 @@
-"""No filter lets through what it excludes, and no agent sees what is another one's."""
+"""Filters of recall and visibility between agents."""
 
 from datetime import date, timedelta
 
@@ -50,41 +50,41 @@ filters = st.builds(
 
 
 @given(st.lists(sources(), max_size=12), filters)
-def test_filters_never_let_an_excluded_line_through(lines: list[MemorySource], given: RecallFilters) -> None:
+def test_filters_admit_no_excluded_line(lines: list[MemorySource], recall: RecallFilters) -> None:
     for memory in book_of(lines).memories.values():
-        for source in given.eligible(memory):
-            assert source in given.visible_sources(memory)
-            scope, happened = source.line.attributes.scope, source.event or DaySpan(source.day, source.day)
-            assert given.visibility.admits(scope)
-            assert given.since is None or happened.last >= given.since
-            assert given.until is None or happened.first <= given.until
-            assert given.known_by is None or source.day <= given.known_by
-            if given.as_of is not None and given.known_by is not None:
-                assert happened.first <= given.as_of
-            elif given.as_of is not None and source.path.startswith("memory/"):
-                assert source.day <= given.as_of
-            elif given.as_of is not None and source.event is not None:
-                assert source.event.first <= given.as_of
-            assert given.entities is None or given.entities & set(memory.slugs)
-            assert given.kinds is None or memory.kind in given.kinds
+        for source in recall.eligible(memory):
+            assert source in recall.visible_sources(memory)
+            scope, event = source.line.attributes.scope, source.event or DaySpan(source.day, source.day)
+            assert recall.visibility.admits(scope)
+            assert recall.since is None or event.last >= recall.since
+            assert recall.until is None or event.first <= recall.until
+            assert recall.known_by is None or source.day <= recall.known_by
+            if recall.as_of is not None and recall.known_by is not None:
+                assert event.first <= recall.as_of
+            elif recall.as_of is not None and source.path.startswith("memory/"):
+                assert source.day <= recall.as_of
+            elif recall.as_of is not None and source.event is not None:
+                assert source.event.first <= recall.as_of
+            assert recall.entities is None or recall.entities & set(memory.slugs)
+            assert recall.kinds is None or memory.kind in recall.kinds
 
 
 @given(st.lists(sources(), max_size=12), scope_admits)
-def test_nobody_sees_what_is_another_agents(lines: list[MemorySource], visibility: Visibility) -> None:
+def test_memories_of_other_agents_are_invisible(lines: list[MemorySource], visibility: Visibility) -> None:
     book = book_of(lines)
-    beyond = invisible_memories(book, visibility)
+    invisible = invisible_memories(book, visibility)
     other = "beta" if visibility.agent == "alpha" else "alpha"
     for key, memory in book.memories.items():
         scope = memory.line.attributes.scope
         if scope.startswith(f"agent:{other}"):
-            assert key in beyond
+            assert key in invisible
         if scope in ("", "global", f"agent:{visibility.agent}"):
-            assert key not in beyond
-        assert (key in beyond) == (not RecallFilters(visibility=visibility).visible_sources(memory))
+            assert key not in invisible
+        assert (key in invisible) == (not RecallFilters(visibility=visibility).visible_sources(memory))
 
 
 @pytest.mark.parametrize(
-    ("visibility", "seen"),
+    ("visibility", "visible"),
     [
         (Visibility("alpha"), {"", "global", "team", "agent:alpha"}),
         (Visibility("alpha", "cron"), {"", "global", "team", "agent:alpha", "agent:alpha:cron"}),
@@ -92,9 +92,9 @@ def test_nobody_sees_what_is_another_agents(lines: list[MemorySource], visibilit
         (Visibility("beta"), {"", "global", "team", "agent:beta"}),
     ],
 )
-def test_scope_by_scope(visibility: Visibility, seen: set[str]) -> None:
+def test_visibility_admits_scopes(visibility: Visibility, visible: set[str]) -> None:
     asked = ("", "global", "agent:alpha", "agent:alpha:cron", "agent:beta", " Agent:Beta", "team", "crew")
-    assert {scope for scope in asked if visibility.admits(scope)} == seen
+    assert {scope for scope in asked if visibility.admits(scope)} == visible
 
 
 def memory_of(scope: str) -> Memory:
@@ -102,7 +102,7 @@ def memory_of(scope: str) -> Memory:
     return Memory(line.id, (MemorySource("memory/x.md", 1, 1, line, FIRST, None, 1),))
 
 
-def test_scope_of_an_agent_that_is_alone_holds_what_has_no_scope() -> None:
+def test_scope_of_single_agent_includes_memories_without_scope() -> None:
     own = RecallFilters(visibility=Visibility("alpha"), scope="agent:alpha")
     assert own.eligible(memory_of(""))
     assert not RecallFilters(visibility=Visibility("alpha"), scope="agent:alpha", is_alone=False).eligible(
@@ -111,12 +111,12 @@ def test_scope_of_an_agent_that_is_alone_holds_what_has_no_scope() -> None:
     assert not RecallFilters(visibility=Visibility("alpha"), scope="workspace").eligible(memory_of("agent:alpha"))
 
 
-def test_kind_is_a_network_or_an_exact_kind() -> None:
+def test_kind_filter_is_a_network_or_a_kind() -> None:
     assert kinds_named("Opinion") == frozenset(kind for kind in Kind if network_of(kind).value == "opinion")
     assert kinds_named("preference") == frozenset({Kind.PREFERENCE})
     assert kinds_named("nonsense") is None
 
 
-def test_entity_is_named_by_any_of_its_names() -> None:
+def test_entity_filter_accepts_any_name() -> None:
     book = book_of([], [EntityPage("bank/entities/the-castle.md", "the-castle", ("城堡",))])
     assert named_entity(book, "城堡") == named_entity(book, "@The-Castle") == {slug_of("the-castle"), slug_of("城堡")}

@@ -1,4 +1,4 @@
-"""Replacing a memory: what each line is to be, in whatever order minds were changed, and which memory is meant."""
+"""Replacing a memory: the edited lines, repeated replacement, and the target of a replacement."""
 
 from datetime import date
 
@@ -24,8 +24,8 @@ OLD, LOG, WORLD = (
 Notes = dict[RelativePath, str]
 
 
-def line(bullet: str, usual: None = None) -> RetainedLine:
-    found = parse_line(bullet, default_kind=usual)
+def line(bullet: str, default_kind: None = None) -> RetainedLine:
+    found = parse_line(bullet, default_kind=default_kind)
     assert isinstance(found, RetainedLine)
     return found
 
@@ -39,13 +39,13 @@ def book(notes: Notes) -> Book:
     )
 
 
-def written(notes: Notes, old: str, new: str, *, is_in_place: bool = False) -> Notes:
-    """Return the notes after the memory that says `old` was replaced."""
+def replaced(notes: Notes, old: str, new: str, *, is_in_place: bool = False) -> Notes:
+    """Return the notes after replacing the memory with the text `old`."""
     known = book(notes)
     memory = next(one for one in known.memories.values() if one.line.text == old)
     stated = parse_statement(MemoryDraft(text=new, default_kind=memory.kind))
-    said = with_missing_parts(stated, memory, is_in_place=is_in_place)
-    plan = plan_replacement(known, memory, said, is_in_place=is_in_place)
+    draft = with_missing_parts(stated, memory, is_in_place=is_in_place)
+    plan = plan_replacement(known, memory, draft, is_in_place=is_in_place)
     after = dict(notes)
     for path in plan.paths(known):
         after[RelativePath(path)] = with_lines(notes[RelativePath(path)], RelativePath(path), plan.of)
@@ -61,9 +61,9 @@ def current(notes: Notes, text: str) -> str:
     return " | ".join(known.memories[one].line.text for one in above)
 
 
-def test_new_line_takes_over_what_it_does_not_say_itself() -> None:
+def test_new_line_inherits_missing_attributes() -> None:
     notes = {OLD: "## Retain\n- fact(c=0.4, i=0.3, scope=agent:main, tags=a session:s1, pin, from=user) @A @B: tea\n"}
-    after = written(notes, "tea", "coffee")
+    after = replaced(notes, "tea", "coffee")
     old = short_id(line("- W(scope=agent:main) @A @B: tea").id)
     assert after[LOG] == (f"## Retain\n- fact(i=0.3, scope=agent:main, supersedes={old}, tags=a, pin) @A @B: coffee\n")
     new = short_id(line(after[LOG].split("\n")[1]).id)
@@ -74,10 +74,10 @@ def test_new_line_takes_over_what_it_does_not_say_itself() -> None:
     assert current(after, "tea") == "coffee"
 
 
-def test_what_the_text_says_itself_holds() -> None:
+def test_attributes_of_new_text_are_kept() -> None:
     memory = next(iter(book({OLD: "## Retain\n- W(i=0.3, scope=agent:main) @A: tea\n"}).memories.values()))
-    said = with_missing_parts(line("- O(i=0.9, scope=global) @C: coffee"), memory)
-    assert (said.kind.value, said.entities, said.importance, said.attributes.scope) == (
+    merged = with_missing_parts(line("- O(i=0.9, scope=global) @C: coffee"), memory)
+    assert (merged.kind.value, merged.entities, merged.importance, merged.attributes.scope) == (
         "opinion",
         ("C",),
         0.9,
@@ -99,81 +99,81 @@ def test_what_the_text_says_itself_holds() -> None:
         ("- W(from=user): tea", "coffee", "- W(from=user): coffee"),
     ],
 )
-def test_in_place_only_the_text_is_another(bullet: str, new: str, after: str) -> None:
+def test_replacement_in_place_changes_only_the_text(bullet: str, new: str, after: str) -> None:
     text = f"# Day\n\n## Retain\n- W: first\n{bullet}\n\n- W: last"
     old = line(bullet).text
-    assert written({OLD: text}, old, new, is_in_place=True) == {OLD: text.replace(bullet, after)}
+    assert replaced({OLD: text}, old, new, is_in_place=True) == {OLD: text.replace(bullet, after)}
 
 
-def test_bullet_of_a_page_has_a_head_only_where_it_needs_one() -> None:
+def test_bullet_of_page_gets_no_unnecessary_head() -> None:
     text = "# World\n\n- The gate is green\n- W: other\n"
-    after = written({WORLD: text}, "The gate is green", "The gate is blue", is_in_place=True)
+    after = replaced({WORLD: text}, "The gate is green", "The gate is blue", is_in_place=True)
     assert after[WORLD] == text.replace("green", "blue")
-    after = written({WORLD: text}, "The gate is green", "O: it says", is_in_place=True)
+    after = replaced({WORLD: text}, "The gate is green", "O: it says", is_in_place=True)
     assert after[WORLD] == text.replace("The gate is green", "O: it says")
 
 
-def test_in_place_the_ids_in_other_lines_follow() -> None:
+def test_replacement_in_place_updates_ids_in_other_lines() -> None:
     old = short_id(line("- W: tea").id)
     notes = {
         OLD: f"## Retain\n- W: tea\n- B(supports={old}): drank it\n- W(superseded={old}): water\n",
         LOG: f"## Retain\n- O(c=0.5, contradicts={old} 1a2b3c4d): no\n",
     }
-    after = written(notes, "tea", "green tea", is_in_place=True)
+    after = replaced(notes, "tea", "green tea", is_in_place=True)
     new = short_id(line("- W: green tea").id)
     assert after == {path: text.replace(old, new).replace("W: tea", "W: green tea") for path, text in notes.items()}
     with pytest.raises(ValueError, match="says exactly that already"):
-        written(notes, "tea", "water", is_in_place=True)
+        replaced(notes, "tea", "water", is_in_place=True)
 
 
-def test_all_lines_of_all_notes_are_marked_and_no_other_byte_is_another() -> None:
+def test_all_lines_of_memory_are_marked_and_others_kept() -> None:
     notes = {OLD: "## Retain\n- W: tea\n- W:  tea\nprose\n", WORLD: "- W: tea\n", LOG: "# Day\n\n## Retain\n- W: tea"}
-    after = written(notes, "tea", "coffee")
+    after = replaced(notes, "tea", "coffee")
     old, new = short_id(line("- W: tea").id), short_id(line("- W: coffee").id)
     assert after[OLD] == f"## Retain\n- W(superseded={new}): tea\n- W(superseded={new}):  tea\nprose\n"
     assert after[LOG] == f"# Day\n\n## Retain\n- W(superseded={new}): tea\n- W(supersedes={old}): coffee"
-    assert written(after, "tea", "coffee") == after, "the same again writes nothing"
+    assert replaced(after, "tea", "coffee") == after, "replacement is idempotent"
 
 
 @given(
     st.lists(st.sampled_from(["tea", "coffee", "water", "milk"]), min_size=1, max_size=8),
     st.sampled_from([OLD, LOG, WORLD]),
 )
-def test_the_last_word_holds_in_whatever_order_minds_are_changed(said: list[str], where: RelativePath) -> None:
+def test_last_of_many_replacements_is_current(texts: list[str], where: RelativePath) -> None:
     notes: Notes = {where: "## Retain\n- W: bread\n"}
     now = "bread"
-    for text in said:
+    for text in texts:
         if text == now:
             continue
-        notes = written(notes, now, text)
+        notes = replaced(notes, now, text)
         now = text
         assert {current(notes, one.line.text) for one in book(notes).memories.values()} == {now}
     assert sum(text.count(f": {now}\n") for text in notes.values()) == 1
 
 
-def meant(bullets: list[str], name: str, *, is_exact: bool = False) -> tuple[str, str]:
+def resolve(bullets: list[str], name: str, *, is_exact: bool = False) -> tuple[str, str]:
     known = book({LOG: "\n".join(["## Retain", *bullets, ""])})
     found = find_replaced(known.memories, newer_of(known.superseded), name, is_exact=is_exact)
     return found.memory.line.text, found.named.line.text
 
 
-def test_a_name_leads_to_the_newest_version() -> None:
+def test_target_resolves_to_newest_version() -> None:
     old = line("- W: The lamp is red")
     bullets = ["- W: The lamp is red", f"- W(supersedes={short_id(old.id)}): The lamp is blue", "- W: The door is red"]
     for name in (short_id(old.id), old.id, "lamp is red", f"{LOG}#L2"):
-        assert meant(bullets, name) == ("The lamp is blue", "The lamp is red")
-        assert meant(bullets, name, is_exact=True) == ("The lamp is red", "The lamp is red")
-    assert meant(bullets, "the lamp") == ("The lamp is blue", "The lamp is blue")
+        assert resolve(bullets, name) == ("The lamp is blue", "The lamp is red")
+        assert resolve(bullets, name, is_exact=True) == ("The lamp is red", "The lamp is red")
+    assert resolve(bullets, "the lamp") == ("The lamp is blue", "The lamp is blue")
     with pytest.raises(ValueError, match=r"may mean 2 memories: .*The (door|lamp)"):
-        meant(bullets, "is red")
+        resolve(bullets, "is red")
     with pytest.raises(ValueError, match="no memory says"):
-        meant(bullets, "zeppelin")
+        resolve(bullets, "zeppelin")
     with pytest.raises(ValueError, match="there is no memory at"):
-        meant(bullets, f"{LOG}#L1")
+        resolve(bullets, f"{LOG}#L1")
 
 
 @pytest.mark.parametrize(
-    ("bullets", "is_owners"),
+    ("bullets", "expected"),
     [
         (["- W(from=agent): x"], False),
         (["- W(from=tool): x", "- W(from=import): x"], False),
@@ -183,6 +183,6 @@ def test_a_name_leads_to_the_newest_version() -> None:
         (["- W(from=agent, pin): x"], True),
     ],
 )
-def test_what_is_the_owners(bullets: list[str], is_owners: bool) -> None:
+def test_memory_of_owner_is_recognised(bullets: list[str], expected: bool) -> None:
     (memory,) = book({LOG: "\n".join(["## Retain", *bullets, ""])}).memories.values()
-    assert is_of_owner(memory) is is_owners
+    assert is_of_owner(memory) is expected

@@ -1,4 +1,4 @@
-"""The retained line: what its parts are, how it is written, and what is nearly one."""
+"""The retained line: parsing, rendering, and malformed lines."""
 
 import html
 
@@ -17,7 +17,7 @@ def parsed(text: str) -> RetainedLine:
     return found
 
 
-def test_examples_of_the_reference_have_the_stated_fields() -> None:
+def test_examples_of_the_reference_parse() -> None:
     peter = parsed("- W @Peter: Currently in Marrakech (Nov 27–Dec 1, 2025) for Andy’s birthday.")
     assert (peter.kind, peter.network, peter.entities) == (Kind.WORLD, Network.WORLD, ("Peter",))
     assert peter.text == "Currently in Marrakech (Nov 27–Dec 1, 2025) for Andy’s birthday."
@@ -56,7 +56,7 @@ def test_examples_of_the_reference_have_the_stated_fields() -> None:
         ("- LESSON(): x", "- lesson: x"),
     ],
 )
-def test_line_has_one_canonical_spelling(written: str, canonical: str) -> None:
+def test_line_has_one_canonical_form(written: str, canonical: str) -> None:
     assert render(parsed(written)) == canonical
     assert parsed(canonical) == parsed(written)
 
@@ -88,7 +88,7 @@ def test_line_has_one_canonical_spelling(written: str, canonical: str) -> None:
         ("- W @Peter:   \n", "no text"),
     ],
 )
-def test_near_miss_says_what_is_wrong(text: str, reason: str) -> None:
+def test_malformed_line_has_a_reason(text: str, reason: str) -> None:
     found = parse_line(text)
     assert isinstance(found, MalformedLine)
     assert reason in found.reason
@@ -108,7 +108,7 @@ def test_near_miss_says_what_is_wrong(text: str, reason: str) -> None:
         "---",
     ],
 )
-def test_prose_is_prose(text: str) -> None:
+def test_prose_is_no_retained_line(text: str) -> None:
     assert parse_line(text) is None
 
 
@@ -123,11 +123,11 @@ def test_prose_is_prose(text: str) -> None:
         ("- facts: x", RetainedLine(Kind.OPINION, "facts: x")),
     ],
 )
-def test_page_gives_the_kind_that_is_not_written(text: str, expected: RetainedLine) -> None:
+def test_page_supplies_default_kind(text: str, expected: RetainedLine) -> None:
     assert parse_line(text, default_kind=Kind.OPINION) == expected
 
 
-def test_page_takes_no_rule_and_no_slip_for_a_memory() -> None:
+def test_rule_and_malformed_line_of_page_are_no_memories() -> None:
     assert parse_line("* * *", default_kind=Kind.WORLD) is None
     assert parse_line("-", default_kind=Kind.WORLD) is None
     assert isinstance(parse_line("- Opnion @Peter: x", default_kind=Kind.WORLD), MalformedLine)
@@ -168,14 +168,14 @@ LINES = st.builds(
 
 
 @given(LINES)
-def test_what_is_written_is_read(line: RetainedLine) -> None:
+def test_rendered_line_parses(line: RetainedLine) -> None:
     assert parse_line(render(line)) == line
     assert parsed(render(line)).id == line.id
 
 
-def test_most_that_can_be_said_is_read() -> None:
+def test_line_with_maximum_attributes_round_trips() -> None:
     ids = tuple(ShortId(f"{at:08x}") for at in range(64))
-    most = Attributes(
+    maximum = Attributes(
         0.123456789,
         1e-7,
         "2025-01-01..2025-12-31",
@@ -187,37 +187,37 @@ def test_most_that_can_be_said_is_read() -> None:
         ("y" * 15,) * 64,
         beside=ids,
     )
-    line = RetainedLine(Kind.PROJECT_STATE, "x", tuple(f"{at:0200}" for at in range(64)), most)
+    line = RetainedLine(Kind.PROJECT_STATE, "x", tuple(f"{at:0200}" for at in range(64)), maximum)
     assert parse_line(render(line)) == line
 
 
 @given(TEXTS)
-def test_reading_never_fails_and_what_it_reads_can_be_written(text: str) -> None:
-    for usual in (None, Kind.WORLD):
-        found = parse_line(text, default_kind=usual)
+def test_any_text_parses_and_renders(text: str) -> None:
+    for kind in (None, Kind.WORLD):
+        found = parse_line(text, default_kind=kind)
         if isinstance(found, RetainedLine):
             assert parse_line(render(found)) == found
 
 
 @given(LINES)
-def test_memory_opens_nothing_that_hides_what_follows(line: RetainedLine) -> None:
+def test_rendered_memory_opens_no_fence_or_comment(line: RetainedLine) -> None:
     first, *rest = render(line).split("\n")
     assert first.startswith("- ")
     assert all(one.startswith("    ") and not one.strip().startswith(("```", "~~~", "<!--")) for one in rest)
 
 
-def test_long_text_is_one_memory_up_to_what_a_memory_may_have() -> None:
+def test_text_up_to_maximum_length_is_one_memory() -> None:
     line = RetainedLine(Kind.WORLD, ("字 and words: " * 8_000)[:MAX_TEXT])
     assert parse_line(render(line)) == line
-    for usual in (None, Kind.WORLD):
-        longer = parse_line(f"- W @Peter: {'字' * (MAX_TEXT + 1)}", default_kind=usual)
+    for kind in (None, Kind.WORLD):
+        longer = parse_line(f"- W @Peter: {'字' * (MAX_TEXT + 1)}", default_kind=kind)
         assert isinstance(longer, MalformedLine)
         assert "at most" in longer.reason
     assert isinstance(parse_line(f"- plain {'字' * MAX_TEXT}", default_kind=Kind.WORLD), MalformedLine)
 
 
 @pytest.mark.parametrize(
-    "bad",
+    "invalid",
     [
         {"confidence": 1.5},
         {"importance": float("nan")},
@@ -230,18 +230,18 @@ def test_long_text_is_one_memory_up_to_what_a_memory_may_have() -> None:
         {"supports": (ShortId("xyz"),)},
     ],
 )
-def test_what_no_line_can_say_is_refused(bad: dict[str, object]) -> None:
+def test_invalid_attribute_is_refused(invalid: dict[str, object]) -> None:
     with pytest.raises(ValueError):
-        Attributes(**bad)  # type: ignore[arg-type]  # each is wrong in its value
+        Attributes(**invalid)  # type: ignore[arg-type]  # each is wrong in its value
 
 
 @pytest.mark.parametrize("entities", [("",), (" ",), ("a]b",), ("x" * 201,), ("a",) * 65])
-def test_entity_that_no_line_can_name_is_refused(entities: tuple[str, ...]) -> None:
+def test_invalid_entity_is_refused(entities: tuple[str, ...]) -> None:
     with pytest.raises(ValueError):
         RetainedLine(Kind.WORLD, "x", entities)
 
 
-def test_kinds_and_networks() -> None:
+def test_kinds_have_letters_networks_and_importance() -> None:
     assert [kind_named(letter) for letter in "WbOs"] == [Kind.WORLD, Kind.EXPERIENCE, Kind.OPINION, Kind.OBSERVATION]
     assert kind_named("Project_State") is Kind.PROJECT_STATE
     assert kind_named("x") is None
@@ -282,9 +282,9 @@ PIECES = [
 
 
 @pytest.mark.parametrize("piece", [*PIECES, "a", "0", "王", "\ud800", "<!--", "pin,", "tags=a ", "）", "_"])
-def test_hostile_length_is_read_in_one_pass(piece: str) -> None:
+def test_hostile_text_is_parsed_in_linear_time(piece: str) -> None:
     for head in ("- ", "- W", "- W ", "- W @", "- W @[", "- W(", "- O(c=", "- (", "- @", "- W @a ", "- W: "):
         text = (head + piece * 100_000)[:100_000]
-        for usual in (None, Kind.WORLD):
-            found = parse_line(text, default_kind=usual)
+        for kind in (None, Kind.WORLD):
+            found = parse_line(text, default_kind=kind)
             assert not isinstance(found, MalformedLine) or len(found.text) <= 200

@@ -1,4 +1,4 @@
-"""What names a scope in its head is under it, with all that Markdown counts to its item; in doubt it is the owner's."""
+"""Items with a scope in their head are hidden with all their lines; a malformed scope is for the owner only."""
 
 import itertools
 
@@ -53,7 +53,7 @@ MEANT = [
     "> - W(scope=agent:main) @Mona: first\n> leak",
     "- W(scope=agent:main) @Mona: first\n  second\nleak",
 ]
-PLAIN = [
+VISIBLE = [
     "- W @Mona: leak",
     "- W(scope=global) @Mona: leak",
     "- W(scope=agent:other) @Mona: leak",
@@ -70,7 +70,7 @@ PLAIN = [
 ]
 
 
-def told(text: str, path: RelativePath, visibility: Visibility) -> str:
+def visible_lines(text: str, path: RelativePath, visibility: Visibility) -> str:
     hidden = hidden_lines(encode_padded(text), path, visibility)
     return "\n".join(line for number, line in enumerate(text.split("\n"), start=1) if number not in hidden)
 
@@ -78,15 +78,15 @@ def told(text: str, path: RelativePath, visibility: Visibility) -> str:
 @pytest.mark.parametrize("text", [*HEADS, *MEANT])
 @pytest.mark.parametrize("place", ["# Log\n\n{}\n", "# Log\n\n## Retain\n\n{}\n\n## Later\n\nplain\n"])
 @pytest.mark.parametrize("path", [LOG, WORLD, RelativePath("bank/entities/Mona.md")])
-def test_what_is_meant_for_another_is_not_told(text: str, place: str, path: RelativePath) -> None:
+def test_item_for_other_agent_is_hidden(text: str, place: str, path: RelativePath) -> None:
     note = place.format(text)
-    assert "leak" not in told(note, path, OTHER)
-    assert "leak" in told(note, path, Visibility("main", is_owner=True))
+    assert "leak" not in visible_lines(note, path, OTHER)
+    assert "leak" in visible_lines(note, path, Visibility("main", is_owner=True))
 
 
 @pytest.mark.parametrize("text", [*HEADS, *MEANT])
 @pytest.mark.parametrize("path", [LOG, WORLD])
-def test_its_words_stand_in_no_chunk_that_is_told(text: str, path: RelativePath) -> None:
+def test_item_for_other_agent_is_in_no_visible_chunk(text: str, path: RelativePath) -> None:
     note = f"# Log\n\nbefore\n\n## Retain\n\n{text}\n\n## Later\n\nplain\n"
     entries = chunk_entries(note, ChunkSettings(400, 80), path)
     lines = memory_sections(encode_padded(note), path).lines
@@ -99,18 +99,18 @@ def test_its_words_stand_in_no_chunk_that_is_told(text: str, path: RelativePath)
     assert any("plain" in entry.text and not entry.scope for entry in entries)
 
 
-@pytest.mark.parametrize("text", PLAIN)
-def test_what_is_for_all_is_told(text: str) -> None:
-    assert "leak" in told(f"# Log\n\n{text}\n", LOG, OTHER)
-    assert "leak" in told(f"# Log\n\n## Retain\n\n{text}\n", LOG, OTHER)
+@pytest.mark.parametrize("text", VISIBLE)
+def test_item_for_all_is_visible(text: str) -> None:
+    assert "leak" in visible_lines(f"# Log\n\n{text}\n", LOG, OTHER)
+    assert "leak" in visible_lines(f"# Log\n\n## Retain\n\n{text}\n", LOG, OTHER)
 
 
-def test_the_agent_itself_is_told_what_reads_as_its_own() -> None:
+def test_agent_sees_its_own_well_formed_items() -> None:
     note = "- W(scope=agent:main) @Mona: first\n\n  and more\n- W(scope=agent:main, c=7) @Mona: broken\n"
-    assert told(note, WORLD, Visibility("main")) == "- W(scope=agent:main) @Mona: first\n\n  and more\n"
+    assert visible_lines(note, WORLD, Visibility("main")) == "- W(scope=agent:main) @Mona: first\n\n  and more\n"
 
 
-def test_a_bullet_on_a_page_that_names_a_scope_it_cannot_have_is_no_memory() -> None:
+def test_bullet_with_malformed_scope_is_no_memory() -> None:
     sections = memory_sections(encode_padded("- X(scope=agent:main) @Mona: leak\n- the lamp is on\n"), WORLD)
     assert [one.line.text for one in sections.lines] == ["the lamp is on"]
     assert [one.line for one in sections.misses] == [1]
@@ -120,7 +120,7 @@ PIECES = ["- W(scope=agent:main): a", "1. W(scope=agent:x) b", "  more", "", "la
 
 
 @given(st.lists(st.sampled_from([*PIECES, "## Retain", "> - (scope=agent:y) e", "\t- f", "```"]), max_size=14))
-def test_spans_are_whole_lines_in_order(lines: list[str]) -> None:
+def test_spans_are_complete_lines_in_order(lines: list[str]) -> None:
     text = "\n".join(lines)
     data = encode_padded(text)
     spans = scoped_spans(data, default=Kind.WORLD)
@@ -151,21 +151,21 @@ def test_spans_are_whole_lines_in_order(lines: list[str]) -> None:
         "> " * 50_000 + "scope=",
     ],
 )
-def test_hostile_lines_end(text: str) -> None:
-    """Each would take minutes of a pattern that goes back."""
+def test_hostile_lines_are_parsed_in_linear_time(text: str) -> None:
+    """Each would take minutes with a backtracking pattern."""
     assert len(scoped_spans(encode_padded(text))) <= 1
     assert scoped_spans(encode_padded(text.replace("=", "=\n"))) is not None
 
 
-def test_what_cannot_be_read_reaches_nobody_but_the_owner() -> None:
+def test_unreadable_scope_is_for_owner_only() -> None:
     assert not Visibility("main", "main").admits(UNREAD)
     assert Visibility("main", is_owner=True).admits(UNREAD)
 
 
 @pytest.mark.parametrize("text", [*HEADS, *MEANT])
-def test_nothing_of_it_is_proposed_as_a_memory_of_all(text: str) -> None:
-    said = "Mona Berg is allergic to walnuts leak."
-    note = f"# Log\n\n{text.replace('leak', said)}\n\nMona Berg is the owner of the boat.\n"
+def test_item_with_scope_is_not_proposed(text: str) -> None:
+    secret = "Mona Berg is allergic to walnuts leak."
+    note = f"# Log\n\n{text.replace('leak', secret)}\n\nMona Berg is the owner of the boat.\n"
     assert not [sentence for sentence in sentences_of(note) if "leak" in sentence]
     assert [line.text for line in inferred_lines(note, lambda _: ["Mona Berg"])] == [
         "Mona Berg is the owner of the boat."

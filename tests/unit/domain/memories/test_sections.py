@@ -1,4 +1,4 @@
-"""Where memories stand in a document, and what of it was generated."""
+"""Places of memories and generated text in a document."""
 
 from itertools import pairwise
 
@@ -29,7 +29,7 @@ def reasons(text: str, path: RelativePath = LOG) -> list[tuple[int, str]]:
     return [(one.line, one.reason) for one in sections(text, path).misses]
 
 
-def test_bullets_below_the_heading_are_memories_and_no_others() -> None:
+def test_only_bullets_below_retain_heading_are_memories() -> None:
     text = """---
 title: Day
 ---
@@ -58,18 +58,18 @@ title: Day
 @pytest.mark.parametrize(
     "heading", ["## Retain", "##  RETAIN  ##", "## **Retain**:", "###### retain", "Retain\n------", "## Retain\r"]
 )
-def test_heading_reads_retain(heading: str) -> None:
+def test_retain_heading_is_recognised(heading: str) -> None:
     assert texts(f"{heading}\n- W: x\n") == ["x"]
 
 
 @pytest.mark.parametrize(
     "heading", ["# Retain", "## Retained", "## Retain this", "Retain", "    ## Retain", "`## Retain`"]
 )
-def test_other_headings_do_not(heading: str) -> None:
+def test_other_heading_is_not_recognised(heading: str) -> None:
     assert texts(f"{heading}\n\n- W: x\n") == []
 
 
-def test_places_are_whole_lines() -> None:
+def test_memories_are_complete_lines() -> None:
     text = "\ufeff## Retain\r\n\r\n- W @Peter: one\r\n  more\r\n\r\n  apart\r\n* b：二\r\n- W: last"
     found = sections(text).lines
     data = encode_padded(text)
@@ -82,26 +82,26 @@ def test_places_are_whole_lines() -> None:
     assert [one.line.text for one in found] == ["one\nmore", "二", "last"]
 
 
-def test_what_is_indented_belongs_to_the_memory_above() -> None:
+def test_indented_lines_belong_to_memory_above() -> None:
     text = "## Retain\n- W: steps\n  - first\n    - second\n - W: beside\n\n    - W: far\n"
     assert texts(text)[:2] == ["steps\n- first\n- second", "beside"]
 
 
-def test_head_within_a_memory_is_told() -> None:
+def test_head_within_a_memory_is_reported() -> None:
     text = "## Retain\n- W @Peter: in Marrakech\n  - B @Peter: met Andy\n  - Note: of any list\n"
     assert len(texts(text)) == 1
     assert [line for line, _ in reasons(text)] == [3]
 
 
-def test_bullet_below_prose_is_a_memory_of_its_own() -> None:
+def test_bullet_below_prose_is_a_memory() -> None:
     assert texts("## Retain\n- in the morning\n  - W: one\n  - B: two\n- W: three\n") == ["one", "two", "three"]
 
 
-def test_code_is_no_memory() -> None:
+def test_code_has_no_memories() -> None:
     assert texts("## Retain\n```\n- W: in\n```\n- W: out\n~~~\n- W: open to the end\n") == ["out"]
 
 
-def test_pages_give_their_kind_to_plain_bullets() -> None:
+def test_plain_bullets_get_kind_of_page() -> None:
     text = "# World\n- plain: words\n- W @Peter: told\n\nprose\n---\n* * *\n1. listed\n"
     found = sections(text, WORLD).lines
     assert [(one.line.kind, one.line.text) for one in found] == [(Kind.WORLD, "plain: words"), (Kind.WORLD, "told")]
@@ -112,7 +112,7 @@ def test_pages_give_their_kind_to_plain_bullets() -> None:
     assert kinds == {"bank/experience.md": Kind.EXPERIENCE, "bank/opinions.md": Kind.OPINION}
 
 
-def test_paths_that_hold_memories() -> None:
+def test_paths_with_memories() -> None:
     logs = ["memory/2025-11-27.md", "memory/2025/11/2025-11-27-trip.md", "memory/2025-11-27.MD"]
     assert all(is_daily_log(path) and holds_memories(path) for path in logs)
     others = [
@@ -127,7 +127,7 @@ def test_paths_that_hold_memories() -> None:
     assert sections("## Retain\n- W: x\n", RelativePath("memory/trip.md")) == MemorySections()
 
 
-def test_generated_text_is_never_read_back() -> None:
+def test_generated_text_has_no_memories() -> None:
     text = f"- mine\n{BEGIN}\n- theirs\n```\n- theirs too\n{END}\n- mine again\n"
     for path in (WORLD, RelativePath("bank/entities/peter.md")):
         found = sections(text, path)
@@ -146,12 +146,12 @@ def test_generated_text_is_never_read_back() -> None:
         f"---\na: |\n {BEGIN}\n---\n- mine\n",
     ],
 )
-def test_marker_in_code_or_words_is_none(text: str) -> None:
+def test_marker_in_code_or_prose_is_ignored(text: str) -> None:
     assert texts(text, WORLD) == ["mine"]
     assert sections(text, WORLD).generated == ()
 
 
-def test_marker_without_its_partner_makes_nothing_generated_and_nothing_a_memory() -> None:
+def test_unmatched_marker_is_reported_and_ambiguous_lines_ignored() -> None:
     unclosed = f"- mine\n{BEGIN}\n- whose?\n# Heading\n- whose too?\n"
     assert texts(unclosed, WORLD) == ["mine"]
     assert sections(unclosed, WORLD).generated == ()
@@ -164,7 +164,7 @@ def test_marker_without_its_partner_makes_nothing_generated_and_nothing_a_memory
     assert [(line, "closes nothing" in reason) for line, reason in reasons(stray, WORLD)] == [(2, True)]
 
 
-def test_near_misses_have_their_lines() -> None:
+def test_malformed_lines_have_line_numbers() -> None:
     text = "## Retain\n- 0(c=.9): x\nW @Peter: no mark\n-O: no blank\n- W @Peter no colon\n- prose\n"
     found = reasons(text)
     assert [line for line, _ in found] == [2, 3, 4, 5]
@@ -174,7 +174,7 @@ def test_near_misses_have_their_lines() -> None:
     assert reasons("- 0(c=.9): x\n") == []
 
 
-def test_aliases_are_names() -> None:
+def test_aliases_are_distinct_valid_names() -> None:
     assert aliases_of({"aliases": ["Pete", " The  Boss ", "Pete", 7, None, True, ["x"], "", "y" * 300]}) == (
         "Pete",
         "The Boss",
@@ -203,7 +203,7 @@ def test_aliases_are_names() -> None:
         ("nonsense", "main", None, False),
     ],
 )
-def test_scope_reaches_whom_it_names(scope: str, agent: str, channel: str | None, expected: bool) -> None:
+def test_scope_admits_its_agent_and_channel(scope: str, agent: str, channel: str | None, expected: bool) -> None:
     assert scope_admits(scope, agent, channel) is expected
 
 
@@ -230,9 +230,7 @@ LINES = st.sampled_from(
 
 
 @given(st.lists(LINES, max_size=14), st.sampled_from(["\n", "\r\n"]), st.sampled_from([LOG, WORLD]))
-def test_places_are_in_order_apart_and_outside_of_what_was_generated(
-    lines: list[str], end: str, path: RelativePath
-) -> None:
+def test_places_are_disjoint_and_outside_generated_text(lines: list[str], end: str, path: RelativePath) -> None:
     text = end.join(lines)
     data = encode_padded(text)
     found = sections(text, path)
@@ -247,8 +245,8 @@ def test_places_are_in_order_apart_and_outside_of_what_was_generated(
 
 
 @given(st.lists(st.text(min_size=1).filter(lambda text: bool(text.strip())), min_size=1, max_size=5))
-def test_whatever_a_memory_says_the_next_one_is_read(said: list[str]) -> None:
-    lines = [RetainedLine(Kind.WORLD, text) for text in said]
+def test_any_memory_text_leaves_next_one_readable(statements: list[str]) -> None:
+    lines = [RetainedLine(Kind.WORLD, text) for text in statements]
     text = "## Retain\n" + "\n".join(map(render, lines)) + "\n"
     assert [one.line for one in sections(text).lines] == lines
 
@@ -256,7 +254,7 @@ def test_whatever_a_memory_says_the_next_one_is_read(said: list[str]) -> None:
 @pytest.mark.parametrize(
     "line", ["- W: x", "- x", "```", BEGIN, END, "## Retain", "#", "- ", "  - W: x", "W: x", "~", "`" * 9]
 )
-def test_hostile_length_is_read_in_one_pass(line: str) -> None:
+def test_hostile_text_is_parsed_in_linear_time(line: str) -> None:
     for text in (f"## Retain\n{f'{line}' + chr(10)}" * 5_000, f"## Retain\n{line * 20_000}"):
         for path in (LOG, WORLD):
             assert len(sections(text, path).lines) <= 10_000

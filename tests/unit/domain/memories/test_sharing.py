@@ -1,4 +1,4 @@
-"""What may be shared with a team, where it lies there, and what becomes of it where two machines share at once."""
+"""Sharing with a team: what may be shared, its path, and merging of logs from two machines."""
 
 from datetime import date
 
@@ -63,7 +63,7 @@ def log(*texts: str) -> str:
         ("notes/ben/memory/中文.md", "ben", "memory/中文.md"),
     ],
 )
-def test_file_of_a_person_is_known_by_its_path(path: str, person: str, shown: str) -> None:
+def test_shared_path_has_person_and_shown_path(path: str, person: str, shown: str) -> None:
     place = shared_file(path)
     assert place is not None
     assert (place.person, place.shown) == (person, shown)
@@ -92,12 +92,12 @@ def test_file_of_a_person_is_known_by_its_path(path: str, person: str, shown: st
         "memory",
     ],
 )
-def test_what_is_no_file_of_a_person_has_no_place(path: str) -> None:
+def test_other_path_is_no_shared_file(path: str) -> None:
     assert shared_file(path) is None
 
 
 @given(st.text(max_size=60))
-def test_no_path_leads_out_of_the_folder_of_its_person(name: str) -> None:
+def test_no_path_leaves_the_folder_of_its_person(name: str) -> None:
     place = shared_file(note_path("ana", f"memory/{name}.md"))
     assert place is None or not ({"", ".", ".."} & set(place.shown.split("/")) or place.shown.startswith("/"))
 
@@ -114,7 +114,7 @@ def test_no_path_leads_out_of_the_folder_of_its_person(name: str) -> None:
         (f"- W: the token is {TOKEN}", "memory/2026-11-02.md", A_SECRET),
     ],
 )
-def test_what_must_not_be_shared_says_why(text: str, path: str, reason: str) -> None:
+def test_memory_that_may_not_be_promoted_has_a_reason(text: str, path: str, reason: str) -> None:
     assert why_not_promoted(memory(text, path), "main").startswith(reason)
     assert bool(why_not_promoted(memory(text, path), "main")) == bool(reason)
 
@@ -126,7 +126,7 @@ def test_what_must_not_be_shared_says_why(text: str, path: str, reason: str) -> 
         ("memory/2026-11-02.md", "## Retain\n", A_LOG),
         ("memory/2026-11-02-evening.md", "", A_LOG),
         ("memory/a:b.md", "", NO_NAME),
-        # too long under the longest name of a person
+        # too long with the longest name of a person
         (f"memory/{'x' * 191}.md", "", ""),
         (f"memory/{'x' * 192}.md", "", NO_NAME),
         ("memory/x.md", f"token {TOKEN}\n", A_SECRET),
@@ -134,21 +134,21 @@ def test_what_must_not_be_shared_says_why(text: str, path: str, reason: str) -> 
         ("memory/x.md", "- W(scope=agent:main) @Peter: mine alone\n", SCOPED_LINES),
     ],
 )
-def test_note_that_must_not_be_shared_says_why(path: str, text: str, reason: str) -> None:
+def test_note_that_may_not_be_shared_has_a_reason(path: str, text: str, reason: str) -> None:
     assert why_not_shared(path, text) == reason
 
 
-def test_shared_line_keeps_what_it_says_and_loses_what_is_of_this_machine() -> None:
-    said = line(
+def test_promoted_line_loses_local_attributes() -> None:
+    stated = line(
         "- B(c=0.9, i=0.7, at=2026-11-01, scope=agent:main, supports=11111111, supersedes=22222222, from=user, "
         "tags=home session:x, pin) @Peter @[Two Words]: the key\n    is under the mat"
     )
-    assert render(promoted(said)) == (
+    assert render(promoted(stated)) == (
         "- B(c=0.9, i=0.7, at=2026-11-01, from=user, tags=home) @Peter @[Two Words]: the key\n    is under the mat"
     )
 
 
-def test_line_names_what_it_supersedes_only_if_that_is_shared_too() -> None:
+def test_promoted_line_names_only_shared_superseded_lines() -> None:
     old, older = line("- W(scope=agent:main) @Peter: old"), line("- W @Peter: older")
     new = line(f"- W(supersedes={short_id(old.id)} {short_id(older.id)} 99999999) @Peter: new")
     book: Book = book_of(MemorySource("memory/x.md", 1, 1, one, DAY, None, at) for at, one in enumerate((old, older)))
@@ -156,7 +156,7 @@ def test_line_names_what_it_supersedes_only_if_that_is_shared_too() -> None:
     assert shared_names(new, book, set()) == []
 
 
-def test_log_states_what_was_promoted_and_no_more_what_was_taken_back() -> None:
+def test_log_has_promoted_lines_without_revoked_ones() -> None:
     text = log("- W @Peter: one", "- B: two\n    more lines")
     assert [one.line.text for one in lines_of(text, LOG)] == ["one", "two\nmore lines"]
     gone = {one.line.id for one in lines_of(text, LOG)}
@@ -164,31 +164,31 @@ def test_log_states_what_was_promoted_and_no_more_what_was_taken_back() -> None:
     assert without_memories(text, LOG, gone) == ""
 
 
-def test_what_two_machines_share_on_one_day_is_kept_both() -> None:
+def test_lines_of_two_machines_are_merged() -> None:
     base, other = log("- W: base"), "- W: from elsewhere"
     merged = merged_log(LOG, base, log("- W: base", "- W: from here"), with_promoted(base, LOG, [line(other)]))
     assert {one.line.text for one in lines_of(merged, LOG)} == {"base", "from elsewhere", "from here"}
 
 
-def test_what_one_machine_takes_back_is_not_brought_back_by_another() -> None:
+def test_revoked_line_is_not_restored_by_merge() -> None:
     base = log("- W: base", "- W: secret")
     merged = merged_log(LOG, base, log("- W: base"), with_promoted(base, LOG, [line("- W: more")]))
     assert {one.line.text for one in lines_of(merged, LOG)} == {"base", "more"}
-    # and what goes there is not shared again from here
+    # the same for a line revoked on the other machine
     again = merged_log(LOG, base, with_promoted(base, LOG, [line("- W: new")]), log("- W: base"))
     assert {one.line.text for one in lines_of(again, LOG)} == {"base", "new"}
 
 
-def test_half_merged_log_is_refused() -> None:
+def test_log_with_conflict_markers_is_refused() -> None:
     with pytest.raises(NoPlaceError, match="merge"):
         merged_log(LOG, "", log("- W: one"), "## Retain\n<<<<<<< HEAD\n- W: two\n=======\n>>>>>>> x\n")
 
 
-def test_foreign_lines_leave_the_numbers_of_the_others() -> None:
+def test_blanked_lines_keep_line_numbers() -> None:
     assert blank_lines("a\nb\nc\n", {2}) == "a\n\nc\n"
 
 
-def test_team_is_read_as_it_was_written() -> None:
+def test_team_file_round_trips() -> None:
     team = TeamPeople("acme", {"ben": ("ben@example.org",)}).with_person("ana", "ana@example.org")
     assert TeamPeople.read(team.write()) == team
     assert team.with_person("ana", "ana@example.org") == team
@@ -211,14 +211,14 @@ def test_team_is_read_as_it_was_written() -> None:
         b"[" * 100_000,
     ],
 )
-def test_file_that_names_no_team_is_refused(data: bytes) -> None:
+def test_invalid_team_file_is_refused(data: bytes) -> None:
     with pytest.raises(ValueError, match=r"team\.json"):
         TeamPeople.read(data)
 
 
-def test_what_stands_is_ones_own_unreplaced_and_for_all() -> None:
+def test_shareable_memories_are_own_current_and_unscoped() -> None:
     old, roof = memory("- W @Door: The door is green."), as_shared(line("- W @Roof: The roof is new."))
-    said = {
+    shareable = {
         "holds": memory("- W(from=user, pin) @Cat: The cat is called Miso."),
         "newer": memory(f"- W(supersedes={short_id(old.id)}) @Door: The door is red."),
     }
@@ -228,9 +228,9 @@ def test_what_stands_is_ones_own_unreplaced_and_for_all() -> None:
         memory("- W(scope=agent:other) @Garden: The garden key is elsewhere."),
         Memory(roof.id, (MemorySource("ben:memory/2026-11-02.md", 2, 2, roof, DAY, None, 1),)),
     ]
-    book = book_of(source for one in (*said.values(), *others) for source in one.sources)
-    assert shareable_ids(book, "main") == {promoted(one.line).id for one in said.values()}
-    # a scope of the agent itself is as good as none
+    book = book_of(source for one in (*shareable.values(), *others) for source in one.sources)
+    assert shareable_ids(book, "main") == {promoted(one.line).id for one in shareable.values()}
+    # the agent's own scope counts as none
     own = memory("- W(scope=agent:main) @Key: The key hangs here.")
     assert shareable_ids(book_of(own.sources), "main") == {promoted(own.line).id}
     assert shareable_ids(book_of(own.sources), "other") == set()

@@ -1,4 +1,4 @@
-"""What is asked to be retained becomes one line, or is refused with what may be meant."""
+"""Statements to retain: parsing of drafts, and admitted scopes."""
 
 import pytest
 
@@ -16,13 +16,13 @@ OWNER = StatementSource("main")
 AGENT = StatementSource("main", "telegram", is_owner=False)
 
 
-def test_a_bullet_is_taken_as_it_is() -> None:
+def test_bullet_is_parsed() -> None:
     line = parse_statement(MemoryDraft(text="- O(c=0.8) @Peter: prefers tea"))
     assert (line.kind, line.entities, line.attributes.confidence) == (Kind.OPINION, ("Peter",), 0.8)
 
 
-def test_plain_text_gets_what_is_said_beside() -> None:
-    said = MemoryDraft(
+def test_plain_text_gets_separate_attributes() -> None:
+    draft = MemoryDraft(
         text="lives in Graz",
         kind=Kind.FACT,
         importance=0.9,
@@ -31,7 +31,7 @@ def test_plain_text_gets_what_is_said_beside() -> None:
         at="2026-11",
         provenance=Provenance.USER,
     )
-    line = parse_statement(said)
+    line = parse_statement(draft)
     assert (line.kind, line.text, line.entities) == (Kind.FACT, "lives in Graz", ("Peter", "Two Words"))
     assert (line.importance, line.attributes.scope, line.attributes.at) == (0.9, "agent:main", "2026-11")
     assert line.attributes.provenance is Provenance.USER
@@ -42,13 +42,13 @@ def test_text_may_name_entities_without_a_kind() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "   ", "0(c=.9): tea", "O(c=2): tea", "W(colour=red): tea"])
-def test_what_is_nearly_a_memory_is_refused(text: str) -> None:
+def test_malformed_statement_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"nearly|no visible"):
         parse_statement(MemoryDraft(text=text))
 
 
-def test_what_the_text_says_is_not_said_otherwise() -> None:
-    for said in (
+def test_contradicting_attribute_is_refused() -> None:
+    for draft in (
         MemoryDraft(text="W(i=0.3): tea", importance=0.8),
         MemoryDraft(text="W(i=0.9): tea", importance=0.0),
         MemoryDraft(text="W(i=0): tea", importance=0.9),
@@ -57,10 +57,10 @@ def test_what_the_text_says_is_not_said_otherwise() -> None:
         MemoryDraft(text="W: tea", kind=Kind.OPINION),
     ):
         with pytest.raises(ValueError, match="beside it"):
-            parse_statement(said)
+            parse_statement(draft)
 
 
-def test_bullets_are_told_apart() -> None:
+def test_bullets_are_split() -> None:
     assert split_statements("- W: one\n    more\n- W: two\n") == ["- W: one\n    more", "- W: two"]
     assert split_statements("a list:\n- one\n- two") == ["a list:\n- one\n- two"]
     assert split_statements("plain") == ["plain"]
@@ -68,7 +68,7 @@ def test_bullets_are_told_apart() -> None:
 
 
 @pytest.mark.parametrize(
-    ("scope", "stater", "admitted"),
+    ("scope", "source", "admitted"),
     [
         ("", OWNER, ""),
         ("global", OWNER, "global"),
@@ -80,12 +80,12 @@ def test_bullets_are_told_apart() -> None:
         ("", StatementSource("main", "cron"), ""),
     ],
 )
-def test_scopes_that_are_admitted(scope: str, stater: StatementSource, admitted: str) -> None:
-    assert admitted_scope(scope, stater) == admitted
+def test_scope_is_admitted(scope: str, source: StatementSource, admitted: str) -> None:
+    assert admitted_scope(scope, source) == admitted
 
 
 @pytest.mark.parametrize(
-    ("scope", "stater"),
+    ("scope", "source"),
     [
         ("global", AGENT),
         ("agent:other", AGENT),
@@ -101,6 +101,6 @@ def test_scopes_that_are_admitted(scope: str, stater: StatementSource, admitted:
         ("agent:main:\n- W: x", OWNER),
     ],
 )
-def test_scopes_that_are_not(scope: str, stater: StatementSource) -> None:
+def test_scope_is_refused(scope: str, source: StatementSource) -> None:
     with pytest.raises(ValueError, match=r"scope|itself"):
-        admitted_scope(scope, stater)
+        admitted_scope(scope, source)

@@ -1,4 +1,4 @@
-"""What every session is told beside pins: lessons that start core, and what a person prefers themselves."""
+"""Stable lines of every session: pins, core lessons and preferences of the owner."""
 
 import pytest
 
@@ -10,7 +10,7 @@ from tests.unit.domain.memories.books import book_from, line_of
 OWNER = Visibility("main", None, True)
 
 
-def kept(book: Book, visibility: Visibility = OWNER) -> StableParts:
+def stable(book: Book, visibility: Visibility = OWNER) -> StableParts:
     return stable_parts(StableLines().of(book), book.superseded, visibility)
 
 
@@ -29,7 +29,7 @@ def kept(book: Book, visibility: Visibility = OWNER) -> StableParts:
         "preference: The user prefers metric units.",
     ],
 )
-def test_lessons_and_own_preferences_are_for_every_session(line: str) -> None:
+def test_lesson_or_own_preference_is_for_every_session(line: str) -> None:
     assert is_for_every_session(line_of(line))
 
 
@@ -49,21 +49,21 @@ def test_lessons_and_own_preferences_are_for_every_session(line: str) -> None:
         "preference: Coffee in the studio is decaf after noon.",
     ],
 )
-def test_what_others_say_or_what_is_of_others_is_not(line: str) -> None:
+def test_other_line_is_not_for_every_session(line: str) -> None:
     assert not is_for_every_session(line_of(line))
 
 
-def test_the_newer_of_two_that_contradict_is_told_alone() -> None:
+def test_only_newer_of_two_contradicting_lines_is_included() -> None:
     book = book_from(
         {
             "memory/2026-03-01.md": ["preference(from=user): I like emojis in answers"],
             "memory/2026-03-09.md": ["preference(from=user): I don't like emojis in answers"],
         }
     )
-    assert [one.text for one in kept(book).stated] == ["I don't like emojis in answers"]
+    assert [one.text for one in stable(book).stated] == ["I don't like emojis in answers"]
 
 
-def test_what_a_line_supersedes_is_told_no_more_though_the_newer_one_is_no_preference() -> None:
+def test_line_superseded_by_other_kind_is_omitted() -> None:
     old = book_from({"memory/2026-03-01.md": ["lesson: Answer in English."]})
     (lesson,) = old.memories.values()
     book = book_from(
@@ -72,17 +72,17 @@ def test_what_a_line_supersedes_is_told_no_more_though_the_newer_one_is_no_prefe
             "memory/2026-03-02.md": [f"W(supersedes={lesson.id[:8]}): Answers may be in any language."],
         }
     )
-    assert kept(book).stated == []
+    assert stable(book).stated == []
 
 
-def test_they_stand_oldest_first_and_rank_by_importance_then_newness() -> None:
+def test_lines_are_oldest_first_and_ranked_by_importance_and_age() -> None:
     book = book_from(
         {
             "memory/2026-03-01.md": ["preference: I prefer tea.", "lesson: Never use tables."],
             "memory/2026-03-02.md": ["preference: I prefer short answers.", "W(pin): Anna is at 4711."],
         }
     )
-    found = kept(book)
+    found = stable(book)
     texts = {one.rank: one.text for one in found.stated}
     assert [one.text for one in found.pinned] == ["Anna is at 4711."]
     assert [texts[rank] for rank in sorted(texts)] == ["Never use tables.", "I prefer short answers.", "I prefer tea."]
@@ -90,7 +90,7 @@ def test_they_stand_oldest_first_and_rank_by_importance_then_newness() -> None:
     assert {one.note for one in found.stated} == {"lesson", "preference"}
 
 
-def test_a_pinned_preference_stands_once_and_what_is_beyond_reach_not_at_all() -> None:
+def test_pinned_preference_is_included_once_and_invisible_one_omitted() -> None:
     book = book_from(
         {
             "memory/2026-03-01.md": [
@@ -99,26 +99,26 @@ def test_a_pinned_preference_stands_once_and_what_is_beyond_reach_not_at_all() -
             ]
         }
     )
-    found = kept(book, Visibility("main", None, False))
+    found = stable(book, Visibility("main", None, False))
     assert ([one.text for one in found.pinned], found.stated) == (["I prefer tea."], [])
 
 
-def test_what_a_person_says_later_takes_the_place_of_a_pin_and_what_an_agent_says_does_not() -> None:
+def test_pin_is_superseded_by_owner_but_not_by_agent() -> None:
     pin = "W(pin, from=user): I live in Munich."
-    for later, told in (
+    for later, expected in (
         ("W(from=user): I live in Berlin.", []),
         ("W(from=agent): I live in Berlin.", ["I live in Munich."]),
         ("W(from=user): Peter lives in Berlin.", ["I live in Munich."]),
     ):
         book = book_from({"memory/2026-03-01.md": [pin], "memory/2026-03-09.md": [later]})
-        assert [one.text for one in kept(book).pinned] == told, later
+        assert [one.text for one in stable(book).pinned] == expected, later
 
 
-def test_what_is_marked_as_replaced_is_told_no_more() -> None:
+def test_line_marked_superseded_is_omitted() -> None:
     new = "W: Answers may be in any language."
     (newer,) = book_from({"memory/2026-03-02.md": [new]}).memories.values()
     old = f"lesson(superseded={newer.id[:8]}): Answer in English."
-    assert kept(book_from({"memory/2026-03-01.md": [old], "memory/2026-03-02.md": [new]})).stated == []
+    assert stable(book_from({"memory/2026-03-01.md": [old], "memory/2026-03-02.md": [new]})).stated == []
 
 
 @pytest.mark.parametrize(
@@ -129,12 +129,12 @@ def test_what_is_marked_as_replaced_is_told_no_more() -> None:
         ("lesson: 回答不要用表格", "lesson: 回答要用表格"),
     ],
 )
-def test_of_two_sides_the_last_is_told(first: str, last: str) -> None:
+def test_last_of_opposite_lines_is_included(first: str, last: str) -> None:
     book = book_from({"memory/2025-11-01.md": [first], "memory/2025-11-02.md": [last]})
-    assert [part.text for part in kept(book).stated] == [last.partition(": ")[2]]
+    assert [part.text for part in stable(book).stated] == [last.partition(": ")[2]]
 
 
-def test_of_a_later_book_what_did_not_change_is_not_read_again() -> None:
+def test_unchanged_lines_are_reused_for_changed_book() -> None:
     lines = ["lesson: Answer in English.", "preference(from=user): I like tea", "W: Anna likes tea"]
     book = book_from({"memory/2026-03-01.md": lines})
     added = book_from({"memory/2026-03-02.md": ["W(pin): I am Ada."]})
@@ -144,6 +144,6 @@ def test_of_a_later_book_what_did_not_change_is_not_read_again() -> None:
     later = changed_book(book, tea.sources, pinned.sources, ())
     after = before.of(later)
 
-    assert stable_parts(after, later.superseded, OWNER) == kept(later)
+    assert stable_parts(after, later.superseded, OWNER) == stable(later)
     assert after.lines.keys() == {lesson.id, pinned.id}
     assert after.lines[lesson.id] is before.lines[lesson.id]

@@ -1,4 +1,4 @@
-"""Attributes after the text of a memory: what is read, what is refused, and what is text."""
+"""Attributes after the text of a memory: parsed, refused, or part of the text."""
 
 import pytest
 from hypothesis import given
@@ -15,7 +15,7 @@ from memoryd.domain.text.lines import encode_padded
 ONE, TWO = ShortId("1a2b3c4d"), ShortId("22223333")
 
 
-def read(text: str) -> RetainedLine:
+def parsed(text: str) -> RetainedLine:
     line = parse_line(f"- W(at=2025-11) @NAS: {text}")
     assert isinstance(line, RetainedLine)
     found, note = with_stray_parsed(line)
@@ -24,7 +24,7 @@ def read(text: str) -> RetainedLine:
 
 
 @pytest.mark.parametrize(
-    ("text", "named"),
+    ("text", "expected"),
     [
         (f"Device A is fnOS supersedes={ONE}", Attributes(supersedes=(ONE,))),
         (f"Device A is fnOS, supersedes = {ONE} {TWO}.", Attributes(supersedes=(ONE, TWO))),
@@ -34,11 +34,11 @@ def read(text: str) -> RetainedLine:
         (f"Device A is fnOS（superseded＝{ONE}）。", Attributes(superseded=(ONE,))),
     ],
 )
-def test_ids_after_the_text_are_read(text: str, named: Attributes) -> None:
-    found = read(text)
+def test_ids_after_the_text_are_parsed(text: str, expected: Attributes) -> None:
+    found = parsed(text)
     keys = ("supports", "contradicts", "supersedes", "superseded")
     assert found.text == "Device A is fnOS"
-    assert {key: getattr(found.attributes, key) for key in keys} == {key: getattr(named, key) for key in keys}
+    assert {key: getattr(found.attributes, key) for key in keys} == {key: getattr(expected, key) for key in keys}
     assert found.attributes.at == "2025-11"
 
 
@@ -60,9 +60,9 @@ def test_ids_after_the_text_are_read(text: str, named: Attributes) -> None:
         f"supersedes={ONE}",
     ],
 )
-def test_what_may_be_meant_for_an_attribute_is_refused(text: str) -> None:
+def test_text_that_may_be_an_attribute_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"after the (text|colon)"):
-        read(text)
+        parsed(text)
 
 
 @pytest.mark.parametrize(
@@ -79,24 +79,24 @@ def test_what_may_be_meant_for_an_attribute_is_refused(text: str) -> None:
         "f(i=0) is nought",
     ],
 )
-def test_text_stays_text(text: str) -> None:
-    assert read(text).text == text
+def test_ordinary_text_is_kept(text: str) -> None:
+    assert parsed(text).text == text
 
 
 @given(st.text(alphabet="supersedes=1a2b3c4d ()，。,i.pn\n", max_size=60))
-def test_what_is_read_once_has_nothing_behind_it_that_names_memories(text: str) -> None:
+def test_stray_attributes_extend_to_end_of_text(text: str) -> None:
     found = stray_of(text)
     assert found is None or text[found.start :].lstrip(" (（").startswith(found.written)
 
 
-def test_notes_tell_of_them_by_their_lines() -> None:
+def test_stray_attributes_are_reported_by_line() -> None:
     text = f"## Retain\n- W: fine\n- W: x supersedes={ONE}\n- W @NAS (supersedes={ONE}): y\n- W @NAS i=0.9: z\n"
     sections = memory_sections(encode_padded(text), RelativePath("memory/2026-11-18.md"))
     assert [(one.line, "W(supersedes=1a2b3c4d)" in one.reason) for one in strays_in(sections)] == [(3, True)]
     assert [(one.line, "after the kind" in one.reason) for one in sections.misses] == [(4, True), (5, True)]
 
 
-def test_between_entities_and_colon_other_words_are_told_as_before() -> None:
+def test_words_between_entities_and_colon_are_malformed() -> None:
     miss = parse_line("- W @NAS of mine: x")
     assert isinstance(miss, MalformedLine)
     assert "only entities" in miss.reason

@@ -1,4 +1,4 @@
-"""A memory over months: touched, pinned, unpinned, made less important, and beside clocks that are wrong."""
+"""Tier of a memory over months: touches, pins, importance, and wrong clocks."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -22,10 +22,10 @@ from memoryd.domain.memories.tiers import (
     without_unearned,
 )
 
-USUAL = TierSettings()
+DEFAULTS = TierSettings()
 DAY = 86_400.0
 WRITTEN = 1_700_000_000.0
-NEW = Usage()
+UNUSED = Usage()
 
 
 def line(importance: float | None = None, *, is_pinned: bool = False, kind: Kind = Kind.FACT) -> RetainedLine:
@@ -33,24 +33,24 @@ def line(importance: float | None = None, *, is_pinned: bool = False, kind: Kind
 
 
 def at(days: float, stated: RetainedLine | None = None) -> Aged:
-    """The memory so many days after the day on which it was written."""
+    """Return the memory `days` after it was written."""
     return Aged(stated or line(), WRITTEN, WRITTEN + days * DAY)
 
 
-def touched_on(*days: float, usage: Usage = NEW, stated: RetainedLine | None = None) -> Usage:
+def touched_on(*days: float, usage: Usage = UNUSED, stated: RetainedLine | None = None) -> Usage:
     for day in days:
-        usage = with_access(usage, at(day, stated), USUAL)
+        usage = with_access(usage, at(day, stated), DEFAULTS)
     return usage
 
 
 def tier(usage: Usage, aged: Aged) -> Tier:
-    return tier_now(usage, aged, USUAL)[0]
+    return tier_now(usage, aged, DEFAULTS)[0]
 
 
-def test_untouched_it_works_for_sixty_days_and_then_fades() -> None:
-    assert tier_now(NEW, at(0), USUAL) == (Tier.WORKING, TierReason.NEW)
-    assert tier(NEW, at(60)) is Tier.WORKING
-    assert tier_now(NEW, at(60.1), USUAL) == (Tier.PERIPHERAL, TierReason.OLD)
+def test_untouched_memory_is_working_for_60_days() -> None:
+    assert tier_now(UNUSED, at(0), DEFAULTS) == (Tier.WORKING, TierReason.NEW)
+    assert tier(UNUSED, at(60)) is Tier.WORKING
+    assert tier_now(UNUSED, at(60.1), DEFAULTS) == (Tier.PERIPHERAL, TierReason.OLD)
 
 
 def test_age_counts_from_the_last_touch() -> None:
@@ -58,11 +58,11 @@ def test_age_counts_from_the_last_touch() -> None:
     assert facts_of(usage, at(110)).age_days == 60
     assert tier(usage, at(110)) is Tier.WORKING
     assert tier(usage, at(110.1)) is Tier.PERIPHERAL
-    # said again since: that is the later one
+    # repeated since, which is later
     assert facts_of(usage, replace(at(110), recorded_until=WRITTEN + 100 * DAY)).age_days == 10
 
 
-def test_faded_memory_needs_three_touches_to_work_again() -> None:
+def test_peripheral_memory_needs_three_touches() -> None:
     assert [touched_on(*days).tier for days in ((100,), (100, 101), (100, 101, 102))] == [
         Tier.PERIPHERAL,
         Tier.PERIPHERAL,
@@ -70,44 +70,44 @@ def test_faded_memory_needs_three_touches_to_work_again() -> None:
     ]
 
 
-def test_fifteen_touches_make_it_core_while_something_uses_it() -> None:
+def test_15_touches_make_memory_core_while_it_is_used() -> None:
     assert touched_on(*range(14)).tier is Tier.WORKING
     core = touched_on(*range(15))
     assert core.tier is Tier.CORE
-    assert tier_now(core, at(74), USUAL) == (Tier.CORE, TierReason.ACCESS)
-    assert tier_now(core, at(74.1), USUAL) == (Tier.WORKING, TierReason.UNUSED)
-    # the same whether somebody judged it meanwhile or not
-    assert tier_now(with_current_tier(core, at(75), USUAL), at(900), USUAL) == tier_now(core, at(900), USUAL)
+    assert tier_now(core, at(74), DEFAULTS) == (Tier.CORE, TierReason.ACCESS)
+    assert tier_now(core, at(74.1), DEFAULTS) == (Tier.WORKING, TierReason.UNUSED)
+    # the same whether it was evaluated meanwhile or not
+    assert tier_now(with_current_tier(core, at(75), DEFAULTS), at(900), DEFAULTS) == tier_now(core, at(900), DEFAULTS)
     assert touched_on(900, usage=core).tier is Tier.CORE
 
 
-def test_what_counted_whatever_was_told_promotes_nothing() -> None:
-    junk = replace(touched_on(*range(20)), is_earned=False)
-    assert junk.tier is Tier.CORE
-    anew = without_unearned(junk, line(), USUAL)
-    assert (anew.access_count, anew.tier, anew.is_earned) == (3, Tier.WORKING, True)
-    assert anew.touched_at == junk.touched_at
-    assert tier(anew, at(20)) is Tier.WORKING
-    assert touched_on(21, usage=anew).tier is Tier.WORKING
-    assert without_unearned(anew, line(), USUAL) is anew
+def test_unearned_touches_promote_nothing() -> None:
+    unearned = replace(touched_on(*range(20)), is_earned=False)
+    assert unearned.tier is Tier.CORE
+    reset = without_unearned(unearned, line(), DEFAULTS)
+    assert (reset.access_count, reset.tier, reset.is_earned) == (3, Tier.WORKING, True)
+    assert reset.touched_at == unearned.touched_at
+    assert tier(reset, at(20)) is Tier.WORKING
+    assert touched_on(21, usage=reset).tier is Tier.WORKING
+    assert without_unearned(reset, line(), DEFAULTS) is reset
     few = replace(touched_on(1), is_earned=False)
-    assert without_unearned(few, line(), USUAL).access_count == 1
-    eager = TierSettings(promotion=replace(USUAL.promotion, access_only=2))
-    assert without_unearned(junk, line(), eager).access_count == 1
+    assert without_unearned(few, line(), DEFAULTS).access_count == 1
+    eager = TierSettings(promotion=replace(DEFAULTS.promotion, access_only=2))
+    assert without_unearned(unearned, line(), eager).access_count == 1
 
 
-def test_what_a_person_put_into_the_core_stays_there_without_its_touches() -> None:
+def test_core_memory_of_a_person_stays_without_touches() -> None:
     for stated in (line(is_pinned=True), line(0.95), line(kind=Kind.LESSON)):
-        junk = replace(touched_on(*range(20), stated=stated), is_earned=False)
-        anew = without_unearned(junk, stated, USUAL)
-        assert anew.access_count == 3
-        assert tier(anew, at(900, stated)) is Tier.CORE
-    # a lesson that its owner made less important was judged anew then
+        unearned = replace(touched_on(*range(20), stated=stated), is_earned=False)
+        reset = without_unearned(unearned, stated, DEFAULTS)
+        assert reset.access_count == 3
+        assert tier(reset, at(900, stated)) is Tier.CORE
+    # a lesson that its owner made less important was evaluated again then
     lowered = with_current_tier(
-        with_current_tier(NEW, at(1, line(kind=Kind.LESSON)), USUAL), at(2, line(0.5, kind=Kind.LESSON)), USUAL
+        with_current_tier(UNUSED, at(1, line(kind=Kind.LESSON)), DEFAULTS), at(2, line(0.5, kind=Kind.LESSON)), DEFAULTS
     )
-    anew = without_unearned(replace(lowered, is_earned=False), line(0.5, kind=Kind.LESSON), USUAL)
-    assert tier(anew, at(3, line(0.5, kind=Kind.LESSON))) is Tier.WORKING
+    reset = without_unearned(replace(lowered, is_earned=False), line(0.5, kind=Kind.LESSON), DEFAULTS)
+    assert tier(reset, at(3, line(0.5, kind=Kind.LESSON))) is Tier.WORKING
 
 
 def test_important_memory_is_core_with_five_touches() -> None:
@@ -116,100 +116,100 @@ def test_important_memory_is_core_with_five_touches() -> None:
     assert touched_on(1, 2, 3, 4, 5, stated=stated).tier is Tier.CORE
 
 
-def test_pinned_is_core_and_unpinned_is_judged_anew() -> None:
+def test_unpinned_memory_is_evaluated_again() -> None:
     pinned = line(is_pinned=True)
-    kept = with_current_tier(NEW, at(1, pinned), USUAL)
-    assert tier_now(kept, at(900, pinned), USUAL) == (Tier.CORE, TierReason.PINNED)
+    kept = with_current_tier(UNUSED, at(1, pinned), DEFAULTS)
+    assert tier_now(kept, at(900, pinned), DEFAULTS) == (Tier.CORE, TierReason.PINNED)
     assert tier(kept, at(10)) is Tier.WORKING
     assert tier(kept, at(900)) is Tier.PERIPHERAL
-    unpinned = with_current_tier(kept, at(10), USUAL)
+    unpinned = with_current_tier(kept, at(10), DEFAULTS)
     assert unpinned.judged == TierBasis(at(10).now, 0.6, False)
     assert tier(unpinned, at(11)) is Tier.WORKING
 
 
-def test_unpinned_stays_core_where_something_else_makes_it_so() -> None:
+def test_unpinned_memory_stays_core_for_other_reasons() -> None:
     pinned = line(is_pinned=True)
-    often = touched_on(*range(15), stated=pinned)
-    assert tier_now(often, at(20), USUAL) == (Tier.CORE, TierReason.ACCESS)
-    lesson = with_current_tier(NEW, at(1, line(is_pinned=True, kind=Kind.LESSON)), USUAL)
-    assert tier_now(lesson, at(2, line(kind=Kind.LESSON)), USUAL) == (Tier.CORE, TierReason.LESSON)
+    touched = touched_on(*range(15), stated=pinned)
+    assert tier_now(touched, at(20), DEFAULTS) == (Tier.CORE, TierReason.ACCESS)
+    lesson = with_current_tier(UNUSED, at(1, line(is_pinned=True, kind=Kind.LESSON)), DEFAULTS)
+    assert tier_now(lesson, at(2, line(kind=Kind.LESSON)), DEFAULTS) == (Tier.CORE, TierReason.LESSON)
 
 
-def test_lesson_is_core_until_a_person_makes_it_less_important() -> None:
+def test_lesson_is_core_until_its_importance_is_lowered() -> None:
     lesson = line(kind=Kind.LESSON)
-    kept = with_current_tier(NEW, at(1, lesson), USUAL)
-    assert tier_now(kept, at(900, lesson), USUAL) == (Tier.CORE, TierReason.LESSON)
+    kept = with_current_tier(UNUSED, at(1, lesson), DEFAULTS)
+    assert tier_now(kept, at(900, lesson), DEFAULTS) == (Tier.CORE, TierReason.LESSON)
     lower = line(0.5, kind=Kind.LESSON)
     assert tier(kept, at(2, lower)) is Tier.WORKING
-    after = with_current_tier(kept, at(2, lower), USUAL)
+    after = with_current_tier(kept, at(2, lower), DEFAULTS)
     assert tier(after, at(3, lower)) is Tier.WORKING
     assert tier(after, at(90, lower)) is Tier.PERIPHERAL
-    # written so from the beginning nobody lowered anything
-    assert tier(NEW, at(90, lower)) is Tier.CORE
+    # written with this importance, it was not lowered
+    assert tier(UNUSED, at(90, lower)) is Tier.CORE
 
 
-def test_less_important_is_judged_anew_and_more_important_moves_up() -> None:
-    kept = with_current_tier(NEW, at(1, line(0.95)), USUAL)
+def test_changed_importance_is_evaluated_again() -> None:
+    kept = with_current_tier(UNUSED, at(1, line(0.95)), DEFAULTS)
     assert kept.tier is Tier.CORE
     assert tier(kept, at(2, line(0.9))) is Tier.WORKING
     assert tier(kept, at(90, line(0.9))) is Tier.PERIPHERAL
-    after = with_current_tier(kept, at(2, line(0.9)), USUAL)
+    after = with_current_tier(kept, at(2, line(0.9)), DEFAULTS)
     assert tier(after, at(3, line(1.0))) is Tier.CORE
 
 
-def test_what_was_core_stays_core_under_other_thresholds_while_it_is_used() -> None:
-    kept = with_current_tier(NEW, at(1, line(0.95)), USUAL)
-    stricter = TierSettings(promotion=replace(USUAL.promotion, importance_only=0.99))
+def test_used_core_memory_stays_core_under_stricter_thresholds() -> None:
+    kept = with_current_tier(UNUSED, at(1, line(0.95)), DEFAULTS)
+    stricter = TierSettings(promotion=replace(DEFAULTS.promotion, importance_only=0.99))
     assert tier_now(kept, at(60, line(0.95)), stricter) == (Tier.CORE, TierReason.STAYS)
     assert tier(touched_on(50, usage=kept, stated=line(0.95)), at(110, line(0.95))) is Tier.CORE
     assert tier_now(kept, at(61, line(0.95)), stricter) == (Tier.PERIPHERAL, TierReason.OLD)
 
 
-def test_what_can_be_worked_out_again_is_not_kept() -> None:
-    assert with_current_tier(NEW, at(1), USUAL) is NEW
-    assert with_current_tier(NEW, at(900), USUAL) is NEW
+def test_usage_is_stored_only_if_needed() -> None:
+    assert with_current_tier(UNUSED, at(1), DEFAULTS) is UNUSED
+    assert with_current_tier(UNUSED, at(900), DEFAULTS) is UNUSED
     kept = touched_on(1)
-    assert with_current_tier(kept, at(2), USUAL) is kept
-    assert with_current_tier(kept, at(900), USUAL).tier is Tier.PERIPHERAL
+    assert with_current_tier(kept, at(2), DEFAULTS) is kept
+    assert with_current_tier(kept, at(900), DEFAULTS).tier is Tier.PERIPHERAL
 
 
-def test_clock_that_was_ahead_for_a_while_fades_nothing_for_good() -> None:
+def test_clock_ahead_has_no_lasting_effect() -> None:
     kept = touched_on(1)
-    faded = with_current_tier(kept, at(40_000), USUAL)
+    faded = with_current_tier(kept, at(40_000), DEFAULTS)
     assert faded.tier is Tier.PERIPHERAL
     assert tier(faded, at(2)) is Tier.WORKING
-    assert with_current_tier(faded, at(2), USUAL).tier is Tier.WORKING
+    assert with_current_tier(faded, at(2), DEFAULTS).tier is Tier.WORKING
 
 
-def test_touch_of_a_clock_that_was_ahead_is_put_right_by_the_next() -> None:
+def test_touch_in_the_future_is_corrected_by_the_next() -> None:
     ahead = touched_on(40_000)
     assert facts_of(ahead, at(1)).age_days == 0
-    assert relevance_now(ahead, at(1), USUAL) <= 1
-    mended = with_access(ahead, at(1), USUAL)
+    assert relevance_now(ahead, at(1), DEFAULTS) <= 1
+    mended = with_access(ahead, at(1), DEFAULTS)
     assert mended.touched_at == at(1).now
     assert facts_of(mended, at(11)).age_days == 10
 
 
-def test_touch_of_a_clock_that_was_behind_counts_and_makes_nothing_older() -> None:
-    behind = with_access(touched_on(5), at(4.9), USUAL)
+def test_touch_in_the_past_counts_without_aging() -> None:
+    behind = with_access(touched_on(5), at(4.9), DEFAULTS)
     assert behind.access_count == 2
     assert behind.touched_at == at(5).now
     long_ago = touched_on(-20_000)
     assert facts_of(long_ago, at(10)).age_days == 10
 
 
-def test_terms_say_what_the_tier_and_the_relevance_are() -> None:
+def test_terms_have_tier_and_relevance() -> None:
     usage = touched_on(1, 2)
-    terms = terms_now(usage, at(10), USUAL)
+    terms = terms_now(usage, at(10), DEFAULTS)
     assert (terms.tier, terms.access_count, terms.age_days) == (Tier.WORKING, 2, 8)
-    assert terms.relevance == relevance_now(usage, at(10), USUAL)
+    assert terms.relevance == relevance_now(usage, at(10), DEFAULTS)
 
 
 @given(st.lists(st.floats(-50_000, 50_000), max_size=30), st.floats(-50_000, 50_000), st.booleans())
-def test_no_order_of_touches_leaves_the_bounds(days: list[float], now: float, is_pinned: bool) -> None:
+def test_any_order_of_touches_is_within_bounds(days: list[float], now: float, is_pinned: bool) -> None:
     stated = line(is_pinned=is_pinned)
     usage = touched_on(*days, stated=stated)
-    terms = terms_now(usage, at(now, stated), USUAL)
+    terms = terms_now(usage, at(now, stated), DEFAULTS)
     assert usage.access_count == len(days)
     assert terms.age_days >= 0
     assert 0.1 <= terms.relevance <= 1

@@ -1,4 +1,4 @@
-"""When something was: absolute and relative times in English and Chinese, in texts and in questions."""
+"""Absolute and relative times in English and Chinese texts and questions."""
 
 from datetime import date, timedelta
 
@@ -14,7 +14,7 @@ from memoryd.domain.memories.times.spans import DaySpan
 WEDNESDAY = date(2025, 11, 26)
 
 
-def asked_span(question: str, today: date) -> DaySpan | None:
+def query_span(question: str, today: date) -> DaySpan | None:
     found = query_days(question, today)
     return found.span if found else None
 
@@ -139,11 +139,11 @@ def span(first: str, last: str = "") -> DaySpan:
         ("from last Monday to Wednesday", span("2025-11-24", "2025-11-26")),
     ],
 )
-def test_text_tells_when(text: str, expected: DaySpan) -> None:
+def test_text_has_expected_span(text: str, expected: DaySpan) -> None:
     assert spans_in(text, WEDNESDAY) == (expected,)
 
 
-def test_month_at_the_end_of_a_sentence_is_not_of_the_year_that_the_next_one_names() -> None:
+def test_month_does_not_take_the_year_of_next_sentence() -> None:
     assert span("2024-01-01", "2024-12-31") in spans_in("The trip was in June. Last year we stayed home.", WEDNESDAY)
     assert spans_in("She was born in Nov. last year", WEDNESDAY) == (span("2024-11-01", "2024-11-30"),)
 
@@ -197,9 +197,9 @@ def test_month_at_the_end_of_a_sentence_is_not_of_the_year_that_the_next_one_nam
         "青年初中",
     ],
 )
-def test_what_only_looks_like_a_time_is_none(text: str) -> None:
+def test_text_that_resembles_a_time_has_no_span(text: str) -> None:
     assert spans_in(text, WEDNESDAY) == ()
-    assert asked_span(text, WEDNESDAY) is None
+    assert query_span(text, WEDNESDAY) is None
 
 
 @pytest.mark.parametrize(
@@ -250,18 +250,18 @@ def test_what_only_looks_like_a_time_is_none(text: str) -> None:
         ("去年夏天我们在哪里", span("2024-06-01", "2024-08-31")),
     ],
 )
-def test_question_asks_for_days(question: str, expected: DaySpan) -> None:
-    assert asked_span(question, WEDNESDAY) == expected
+def test_question_has_expected_days(question: str, expected: DaySpan) -> None:
+    assert query_span(question, WEDNESDAY) == expected
 
 
-def test_event_time_is_that_of_the_attribute_first() -> None:
-    told = RetainedLine(Kind.WORLD, "went there yesterday", (), Attributes(at="2025-05"))
-    assert event_span(told, WEDNESDAY) == span("2025-05-01", "2025-05-31")
+def test_event_time_is_taken_from_attribute_first() -> None:
+    line = RetainedLine(Kind.WORLD, "went there yesterday", (), Attributes(at="2025-05"))
+    assert event_span(line, WEDNESDAY) == span("2025-05-01", "2025-05-31")
     assert event_span(RetainedLine(Kind.WORLD, "went there yesterday"), WEDNESDAY) == span("2025-11-25")
     assert event_span(RetainedLine(Kind.WORLD, "went there yesterday"), None) is None
 
 
-def test_the_first_of_times_far_apart_is_the_event() -> None:
+def test_first_of_distant_times_is_the_event() -> None:
     line = RetainedLine(Kind.WORLD, "On Nov 3, 2025 she booked the flight of June 8, 2026")
     assert event_span(line, WEDNESDAY) == span("2025-11-03")
 
@@ -270,10 +270,10 @@ def test_the_first_of_times_far_apart_is_the_event() -> None:
     st.dates(),
     st.sampled_from(["29 February", "Nov 27", "last week", "next year", "三天前", "去年五月", "on the 31st."]),
 )
-def test_any_day_of_the_calendar_will_do(day: date, text: str) -> None:
+def test_spans_are_ordered_on_any_day(day: date, text: str) -> None:
     for found in spans_in(text, day):
         assert found.first <= found.last
-    asked_span(text, day)
+    query_span(text, day)
 
 
 @given(st.dates(date(1700, 1, 1), date(2200, 1, 1)), st.dates(date(1700, 1, 1), date(2200, 1, 1)))
@@ -328,15 +328,15 @@ PIECES += [
 ]
 
 
-def test_a_count_of_days_is_no_day_of_a_month() -> None:
-    assert asked_span("两日我做了什么", WEDNESDAY) is None
+def test_number_of_days_is_no_day_of_month() -> None:
+    assert query_span("两日我做了什么", WEDNESDAY) is None
     assert spans_in("到两日", WEDNESDAY) == ()
 
 
 @given(st.lists(st.sampled_from(PIECES), max_size=12).map("".join), st.dates())
-def test_no_text_is_too_odd(text: str, day: date) -> None:
-    asked = asked_span(text, day)
-    assert all(found.first <= found.last for found in (*spans_in(text, day), *([asked] if asked else [])))
+def test_any_text_gives_ordered_spans(text: str, day: date) -> None:
+    query = query_span(text, day)
+    assert all(found.first <= found.last for found in (*spans_in(text, day), *([query] if query else [])))
 
 
 @pytest.mark.parametrize(
@@ -361,10 +361,10 @@ def test_no_text_is_too_odd(text: str, day: date) -> None:
         "前",
     ],
 )
-def test_hostile_length_is_read_in_one_pass(piece: str) -> None:
+def test_hostile_text_is_parsed_in_linear_time(piece: str) -> None:
     text = (piece * 100_000)[:100_000]
     assert len(spans_in(text, WEDNESDAY)) <= MAX_SPANS
-    assert (asked_span(text, WEDNESDAY) is None) == (not spans_in(text, WEDNESDAY))
+    assert (query_span(text, WEDNESDAY) is None) == (not spans_in(text, WEDNESDAY))
 
 
 FRIDAY = date(2025, 11, 28)
@@ -402,7 +402,7 @@ FRIDAY = date(2025, 11, 28)
         "in 2025-11-27.md",
     ],
 )
-def test_what_recurs_and_what_is_a_place_is_no_event(text: str) -> None:
+def test_recurring_time_and_path_are_no_event(text: str) -> None:
     assert spans_in(text, FRIDAY) == ()
 
 
@@ -420,22 +420,22 @@ def test_what_recurs_and_what_is_a_place_is_no_event(text: str) -> None:
         ("paid on 27/11/2025", span("2025-11-27")),
     ],
 )
-def test_ranges_of_weekdays_and_times_beside_others(text: str, expected: DaySpan) -> None:
+def test_span_beside_other_times(text: str, expected: DaySpan) -> None:
     assert spans_in(text, FRIDAY) == (expected,)
 
 
-def test_from_saturday_to_monday_crosses_the_week() -> None:
+def test_range_from_saturday_to_monday_crosses_the_week() -> None:
     assert spans_in("camping from Saturday to Monday", date(2025, 11, 25)) == (span("2025-11-22", "2025-11-24"),)
 
 
-def test_a_question_about_what_recurs_names_no_days() -> None:
-    assert asked_span("what do we do every Monday?", FRIDAY) is None
+def test_question_about_recurring_time_has_no_days() -> None:
+    assert query_span("what do we do every Monday?", FRIDAY) is None
 
 
 @pytest.mark.parametrize(
     "piece", ["every Monday and ", "a/", "a.", "](", "http://", "每周一、", "每", "first ", "~-", "9/"]
 )
-def test_hostile_repetitions_are_read_in_one_pass(piece: str) -> None:
+def test_hostile_repetition_is_parsed_in_linear_time(piece: str) -> None:
     assert len(spans_in(piece * (100_000 // len(piece)), FRIDAY)) <= MAX_SPANS
 
 
@@ -466,9 +466,9 @@ def test_hostile_repetitions_are_read_in_one_pass(piece: str) -> None:
         ("去年四季度", span("2024-10-01", "2024-12-31")),
     ],
 )
-def test_parts_of_months_and_years(text: str, expected: DaySpan) -> None:
+def test_part_of_month_or_year(text: str, expected: DaySpan) -> None:
     assert spans_in(text, FRIDAY) == (expected,)
-    assert asked_span(f"what happened {text}?" if text.isascii() else f"{text}发生了什么", FRIDAY) == expected
+    assert query_span(f"what happened {text}?" if text.isascii() else f"{text}发生了什么", FRIDAY) == expected
 
 
 @pytest.mark.parametrize(
@@ -480,24 +480,24 @@ def test_parts_of_months_and_years(text: str, expected: DaySpan) -> None:
         ("the gym is free in Q1", span("2026-01-01", "2026-03-31")),
     ],
 )
-def test_parts_of_the_month_and_year_that_it_is(text: str, expected: DaySpan) -> None:
+def test_part_of_current_month_or_year(text: str, expected: DaySpan) -> None:
     assert spans_in(text, FRIDAY) == (expected,)
 
 
-def test_a_question_means_the_quarter_that_was() -> None:
-    assert asked_span("what happened in the second quarter?", FRIDAY) == span("2025-04-01", "2025-06-30")
+def test_question_refers_to_past_quarter() -> None:
+    assert query_span("what happened in the second quarter?", FRIDAY) == span("2025-04-01", "2025-06-30")
     assert spans_in("free in the second quarter", FRIDAY) == (span("2026-04-01", "2026-06-30"),)
 
 
-def test_part_of_february_ends_with_it() -> None:
-    assert asked_span("late February 2024", FRIDAY) == span("2024-02-21", "2024-02-29")
+def test_late_february_ends_with_its_last_day() -> None:
+    assert query_span("late February 2024", FRIDAY) == span("2024-02-21", "2024-02-29")
 
 
-def test_last_week_somewhere_is_last_week() -> None:
+def test_last_week_with_place() -> None:
     assert spans_in("we were last week in Delft", FRIDAY) == (span("2025-11-17", "2025-11-23"),)
 
 
-def test_since_the_end_of_a_month() -> None:
-    assert asked_span("what was done since the end of October?", FRIDAY) == DaySpan(date(2025, 10, 21), date.max)
-    assert asked_span("what was done before early October?", FRIDAY) == DaySpan(date.min, date(2025, 9, 30))
-    assert asked_span("10月底以来做了什么", FRIDAY) == DaySpan(date(2025, 10, 21), date.max)
+def test_since_and_before_part_of_month() -> None:
+    assert query_span("what was done since the end of October?", FRIDAY) == DaySpan(date(2025, 10, 21), date.max)
+    assert query_span("what was done before early October?", FRIDAY) == DaySpan(date.min, date(2025, 9, 30))
+    assert query_span("10月底以来做了什么", FRIDAY) == DaySpan(date(2025, 10, 21), date.max)

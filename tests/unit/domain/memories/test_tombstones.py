@@ -1,4 +1,4 @@
-"""What stays of a forgotten memory knows it again, and tells nobody what it was."""
+"""Tombstones recognise a forgotten memory without revealing it."""
 
 import pytest
 from hypothesis import given
@@ -15,7 +15,7 @@ def with_one(memory: str, text: str) -> Tombstones:
     return replace(EMPTY, hashes=frozenset(EMPTY.hashes_of(memory, text)))
 
 
-def test_a_memory_is_known_by_its_id_and_by_what_it_says() -> None:
+def test_memory_is_recognised_by_id_and_text() -> None:
     stones = with_one("id-1", "The alarm code is 4711")
 
     assert stones.contains("id-1", "something else by now")
@@ -24,7 +24,7 @@ def test_a_memory_is_known_by_its_id_and_by_what_it_says() -> None:
     assert stones.contains("id-4", "the alarm code is 4711!")
 
 
-def test_another_fact_is_not_taken_for_it() -> None:
+def test_other_fact_is_not_recognised() -> None:
     stones = with_one("id-1", "The alarm code is 4711")
 
     assert not stones.contains("id-2", "The alarm code is 8832")
@@ -32,7 +32,7 @@ def test_another_fact_is_not_taken_for_it() -> None:
 
 
 @pytest.mark.parametrize(
-    ("forgotten", "said"),
+    ("forgotten", "sentence"),
     [
         ("My brother is a pilot.", "Hi there, my brother is a pilot."),
         ("My brother is a pilot.", "Hey my brother is a pilot"),
@@ -51,15 +51,15 @@ def test_another_fact_is_not_taken_for_it() -> None:
         ("我哥哥是飞行员。", "我觉得我哥哥是飞行员"),
     ],
 )
-def test_what_is_forgotten_is_known_as_part_of_a_sentence(forgotten: str, said: str) -> None:
+def test_forgotten_text_is_recognised_in_a_sentence(forgotten: str, sentence: str) -> None:
     stones = with_one("id-1", forgotten)
 
-    assert stones.contains_part_of(said)
-    assert not Tombstones(bytes(32), stones.hashes).contains_part_of(said)
+    assert stones.contains_part_of(sentence)
+    assert not Tombstones(bytes(32), stones.hashes).contains_part_of(sentence)
 
 
 @pytest.mark.parametrize(
-    ("forgotten", "said", "left"),
+    ("forgotten", "sentence", "left"),
     [
         (
             "The key is in the cellar",
@@ -72,54 +72,54 @@ def test_what_is_forgotten_is_known_as_part_of_a_sentence(forgotten: str, said: 
         ("Tea", "Ann likes tea.", "Ann likes tea."),
     ],
 )
-def test_what_is_forgotten_is_cut_from_a_sentence_of_others(forgotten: str, said: str, left: str) -> None:
-    assert with_one("id-1", forgotten).cut_from(said) == left
-    assert EMPTY.cut_from(said) == said
+def test_forgotten_text_is_masked_in_a_sentence(forgotten: str, sentence: str, left: str) -> None:
+    assert with_one("id-1", forgotten).cut_from(sentence) == left
+    assert EMPTY.cut_from(sentence) == sentence
 
 
-def test_a_text_is_near_where_all_but_one_of_three_words_stand() -> None:
-    said = TextMatcher("The spare key hangs behind the boiler.")
+def test_text_with_all_but_one_of_three_words_is_near() -> None:
+    forgotten = TextMatcher("The spare key hangs behind the boiler.")
 
-    assert said.is_near("Behind the furnace hangs your spare key, as you told me.")
-    assert not said.is_near("The boiler is behind the house.")
+    assert forgotten.is_near("Behind the furnace hangs your spare key, as you told me.")
+    assert not forgotten.is_near("The boiler is behind the house.")
     assert not TextMatcher("Tea").is_near("Tea is ready")
     assert TextMatcher("门锁密码是 4711。").is_near("门锁的密码是4711")
 
 
-def test_a_sentence_that_says_something_else_is_not_held() -> None:
+def test_sentence_with_other_statement_is_not_recognised() -> None:
     stones = with_one("id-1", "My cat is called Tom.")
 
-    for said in (
+    for sentence in (
         "My cat is called Tomatina.",
         "My cat is not called Tom.",
         "My dog is called Tom, and I live in Rome.",
     ):
-        assert not stones.contains_part_of(said)
-    assert not stones.contains("id-2", "My cat is called Tom, and I live in Rome."), "its owner states it"
+        assert not stones.contains_part_of(sentence)
+    assert not stones.contains("id-2", "My cat is called Tom, and I live in Rome."), "its owner may state it"
     assert not with_one("id-1", "I weigh 72.").contains_part_of("I weigh 72.5 kg")
     assert not EMPTY.contains_part_of("")
 
 
 @given(st.text(), st.text(max_size=20))
-def test_any_text_has_its_parts(said: str, forgotten: str) -> None:
+def test_any_text_is_recognised_in_itself(sentence: str, forgotten: str) -> None:
     assert with_one("id-1", forgotten).contains_part_of(forgotten)
-    assert isinstance(with_one("id-1", forgotten).contains_part_of(said), bool)
+    assert isinstance(with_one("id-1", forgotten).contains_part_of(sentence), bool)
 
 
-def test_only_what_is_forgotten_is_known() -> None:
+def test_only_forgotten_memory_is_recognised() -> None:
     stones = with_one("id-2", "b")
 
     assert not stones.contains("id-1", "a")
     assert stones.contains("id-2", "b")
 
 
-def test_another_key_knows_nothing() -> None:
+def test_other_key_recognises_nothing() -> None:
     stones = with_one("id-1", "The alarm code is 4711")
 
     assert not Tombstones(bytes(32), stones.hashes).contains("id-1", "The alarm code is 4711")
 
 
-def test_nothing_that_was_said_stands_in_the_mirror() -> None:
+def test_mirror_contains_no_text() -> None:
     text = render_mirror(with_one("id-1", "The alarm code is 4711").hashes)
 
     assert "4711" not in text.replace("\n", " ").split()
@@ -127,15 +127,15 @@ def test_nothing_that_was_said_stands_in_the_mirror() -> None:
 
 
 @given(st.frozensets(st.binary(min_size=HASH_BYTES, max_size=HASH_BYTES)))
-def test_a_mirror_is_read_as_it_was_written(hashes: frozenset[bytes]) -> None:
+def test_mirror_round_trips(hashes: frozenset[bytes]) -> None:
     assert parse_mirror(render_mirror(hashes)) == hashes
 
 
 @given(st.text())
-def test_any_file_is_a_mirror(text: str) -> None:
+def test_any_file_parses_as_mirror(text: str) -> None:
     assert all(len(one) == HASH_BYTES for one in parse_mirror(text))
 
 
 @given(st.text(), st.text())
-def test_any_text_has_its_hashes(memory: str, text: str) -> None:
+def test_any_text_is_recognised(memory: str, text: str) -> None:
     assert with_one(memory, text).contains(memory, text)

@@ -1,4 +1,4 @@
-"""Taking a change back costs no memory that the change did not write."""
+"""Undoing a change removes no memory that the change did not write."""
 
 from collections import Counter
 
@@ -17,25 +17,25 @@ PARTS = ["## Retain", "## Plans", "# Day", "- W: tea", "- O @Peter: figs", "  an
 TEXTS = st.lists(st.sampled_from(PARTS), max_size=8).map("\n".join)
 
 
-def said(text: str) -> Counter[str]:
+def stated_texts(text: str) -> Counter[str]:
     return Counter(one.line.text for one in memory_sections(encode_padded(text), LOG).lines)
 
 
 @example("  and more\n## Retain", "## Retain\n## Retain\n## Retain\n  and more", 3, "- B: mine")
 @given(TEXTS, TEXTS, st.integers(0, 8), st.sampled_from(["- B: mine", "- W @Ada: yours\n  with a tail"]))
-def test_what_came_since_is_stated_after_the_undo(before: str, after: str, at: int, added: str) -> None:
+def test_later_memory_remains_after_undo(before: str, after: str, at: int, added: str) -> None:
     lines = after.split("\n")
     now = "\n".join([*lines[:at], added, *lines[at:]])
     mine = added.partition(": ")[2].split("\n")[0]
-    is_stated = any(mine in text for text in said(now))
+    is_stated = any(mine in text for text in stated_texts(now))
     try:
         undone = undo_in_text(now, LOG, hunks_between(before, after))
     except UncertainPlaceError:
         return
-    assert not is_stated or any(mine in text for text in said(undone))
+    assert not is_stated or any(mine in text for text in stated_texts(undone))
 
 
-def test_what_others_state_is_not_taken_with_it() -> None:
+def test_undo_that_would_lose_a_memory_is_refused() -> None:
     hunks = hunks_between("# Day\n```\n## Retain\n", "# Day\n## Retain\n")
 
     with pytest.raises(UncertainPlaceError, match="1 memory that came"):
@@ -43,7 +43,7 @@ def test_what_others_state_is_not_taken_with_it() -> None:
     assert undo_in_text("# Day\n## Retain\n", LOG, hunks) == "# Day\n```\n## Retain\n"
 
 
-def test_the_lines_of_the_change_itself_go() -> None:
+def test_lines_of_the_change_are_removed() -> None:
     hunks = hunks_between("## Retain\n", "## Retain\n- W: tea\n  with milk\n")
 
     assert undo_in_text("## Retain\n- W: tea\n  with milk\n- W: figs\n", LOG, hunks) == "## Retain\n- W: figs\n"
@@ -58,5 +58,5 @@ def test_the_lines_of_the_change_itself_go() -> None:
         ("## Retain\n- W @NAS: foo\n", "## Retain\n- W @NAS: foo\n  with a tail\n"),
     ],
 )
-def test_lines_below_the_first_one_of_another_go(before: str, after: str) -> None:
+def test_continuation_lines_of_other_memory_are_reverted(before: str, after: str) -> None:
     assert undo_in_text(after, LOG, hunks_between(before, after)) == before

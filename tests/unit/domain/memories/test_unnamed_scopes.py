@@ -1,4 +1,4 @@
-"""Whose scope a memory has that names none."""
+"""The scope of a memory that names none."""
 
 import pytest
 
@@ -14,7 +14,7 @@ from memoryd.domain.memories.kinds import is_scope, scope_admits, unnamed_scope
         ("discord:7", False, "agent:one:discord:7"),
     ],
 )
-def test_it_is_for_whom_it_was_said_to(channel: str, is_alone: bool, scope: str) -> None:
+def test_scope_follows_agent_and_channel(channel: str, is_alone: bool, scope: str) -> None:
     assert unnamed_scope("one", channel, is_alone=is_alone) == scope
     assert scope_admits(scope, "one", channel or None)
     assert scope_admits(scope, "two", channel or None) is (scope == "")

@@ -1,4 +1,4 @@
-"""A citation says later whether what it points at still stands, moved, was edited or is gone."""
+"""Checking of citations: the cited line is verified, moved, edited or gone."""
 
 from datetime import date
 
@@ -26,7 +26,7 @@ def source(path: str, line: int, text: str) -> MemorySource:
 CITED = cite(source(LOG, 12, "W @Peter: in Marrakech"))
 
 
-def test_a_citation_with_a_mark_reads_as_it_is_written() -> None:
+def test_citation_with_id_round_trips() -> None:
     assert parse(str(CITED)) == CITED
     assert str(CITED).startswith(f"{LOG}#L12@")
 
@@ -43,17 +43,17 @@ def test_a_citation_with_a_mark_reads_as_it_is_written() -> None:
         ([], None, CitedState.GONE),
     ],
 )
-def test_what_became_of_a_line(lines: list[tuple[str, int, str]], total: int | None, state: CitedState) -> None:
+def test_cited_line_has_state(lines: list[tuple[str, int, str]], total: int | None, state: CitedState) -> None:
     assert check_citation(book(*lines), CITED, total).state is state
 
 
-def test_what_moved_is_told_with_its_place_the_same_note_first() -> None:
+def test_moved_memory_has_new_place_preferring_same_note() -> None:
     now = book((LOG, 40, "W @Peter: in Marrakech"), ("memory/2025-11-20.md", 12, "W @Peter: in Marrakech"))
 
     assert str(check_citation(now, CITED, 50).now).startswith(f"{LOG}#L40@")
 
 
-def test_lines_alone_say_that_they_prove_little() -> None:
+def test_citation_without_id_has_a_note() -> None:
     found = check_citation(book((LOG, 12, "W @Peter: in Fes")), parse(f"{LOG}#L12"), 20)
 
     assert (found.state, bool(found.note)) == (CitedState.VERIFIED, True)

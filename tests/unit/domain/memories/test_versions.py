@@ -1,4 +1,4 @@
-"""Newer versions of a fact: what counts as one, what is another fact, and chains and circles of them."""
+"""Versions of a fact: recognition, chains, cycles, disagreements and authority."""
 
 from collections.abc import Iterable
 from datetime import date, timedelta
@@ -24,7 +24,7 @@ def superseded(memories: Iterable[Memory]) -> Older:
     return KnownVersions().of({memory.id: memory for memory in memories}).older
 
 
-def told(
+def memory_of(
     text: str,
     days: int = 0,
     row: int = 1,
@@ -32,12 +32,12 @@ def told(
     path: str = "",
     kind: Kind = Kind.WORLD,
     entities: tuple[str, ...] = (),
-    standing: tuple[Flag, ...] = (),
-    **keys: object,
+    flags: tuple[Flag, ...] = (),
+    **attributes: object,
 ) -> Memory:
-    line = RetainedLine(kind, text, entities, Attributes(**keys))  # type: ignore[arg-type]  # a test's own words
+    line = RetainedLine(kind, text, entities, Attributes(**attributes))  # type: ignore[arg-type]  # a test's own words
     day = DAY + timedelta(days=days)
-    source = MemorySource(path or f"memory/{day}.md", row, row, line, day, None, 1, standing)
+    source = MemorySource(path or f"memory/{day}.md", row, row, line, day, None, 1, flags)
     return Memory(line.id, (source,))
 
 
@@ -83,8 +83,8 @@ def is_version(old: Memory, new: Memory) -> bool:
         ("喜欢香菜", "不喜欢香菜"),
     ],
 )
-def test_one_value_changed(old: str, new: str) -> None:
-    assert is_version(told(old), told(new, 3))
+def test_changed_value_is_a_version(old: str, new: str) -> None:
+    assert is_version(memory_of(old), memory_of(new, 3))
     assert rough_words(old) == rough_words(new)
 
 
@@ -101,15 +101,15 @@ def test_one_value_changed(old: str, new: str) -> None:
         ("The first train leaves without us", "The second train leaves without us"),
     ],
 )
-def test_other_differences_are_other_facts(old: str, new: str) -> None:
-    assert superseded([told(old), told(new, 3)]) == {}
+def test_other_difference_is_another_fact(old: str, new: str) -> None:
+    assert superseded([memory_of(old), memory_of(new, 3)]) == {}
 
 
 @pytest.mark.parametrize("name", ["facts_en.tsv", "facts_zh.tsv"])
-def test_no_name_unit_or_quantifier_is_a_value(name: str) -> None:
+def test_names_units_and_quantifiers_are_no_values(name: str) -> None:
     rows = [line.split("\t")[:3] for line in (SIMILARITY / name).read_text(encoding="utf-8").splitlines()]
-    kept_apart = {"name", "unit", "quantifier", "modality", "emoji"}
-    pairs = [(old, new) for kind, old, new in rows if kind in kept_apart]
+    distinct_kinds = {"name", "unit", "quantifier", "modality", "emoji"}
+    pairs = [(old, new) for kind, old, new in rows if kind in distinct_kinds]
     assert len(pairs) > 25
     skeletons = ((fact_skeleton(old), fact_skeleton(new)) for old, new in pairs)
     alike = [(one, other) for one, other in skeletons if one and other and one.words == other.words]
@@ -117,7 +117,7 @@ def test_no_name_unit_or_quantifier_is_a_value(name: str) -> None:
 
 
 @given(st.sampled_from(["facts_en.tsv", "facts_zh.tsv"]), st.data())
-def test_rough_words_agree_where_skeletons_do(name: str, data: st.DataObject) -> None:
+def test_rough_words_agree_if_skeletons_do(name: str, data: st.DataObject) -> None:
     rows = [line.split("\t")[1:3] for line in (SIMILARITY / name).read_text(encoding="utf-8").splitlines()]
     old, new = data.draw(st.sampled_from(rows))
     first, second = fact_skeleton(old), fact_skeleton(new)
@@ -126,16 +126,16 @@ def test_rough_words_agree_where_skeletons_do(name: str, data: st.DataObject) ->
     assert first.words != second.words or rough_words(old) == rough_words(new)
 
 
-def test_what_has_no_versions() -> None:
+def test_kind_entity_time_and_scope_limit_versions() -> None:
     old, new = "The round is 5 km", "The round is 8 km"
     for kind in (Kind.EXPERIENCE, Kind.OBSERVATION, Kind.LESSON, Kind.SUMMARY):
-        assert superseded([told(old, kind=kind), told(new, 3, kind=kind)]) == {}
-    assert superseded([told(old), told(new, 3, at="2025-11-04")]) == {}
-    assert superseded([told(old, entities=("Anna",)), told(new, 3, entities=("Peter",))]) == {}
-    assert superseded([told(old), told(new, 3, kind=Kind.PREFERENCE)]) == {}
-    assert is_version(told(old), told(new, 3, kind=Kind.FACT)), "of one network"
-    assert superseded([told(old), told(new, 3, scope="agent:main")]) == {}
-    assert is_version(told(old, kind=Kind.PREFERENCE), told(new, 3, kind=Kind.PREFERENCE))
+        assert superseded([memory_of(old, kind=kind), memory_of(new, 3, kind=kind)]) == {}
+    assert superseded([memory_of(old), memory_of(new, 3, at="2025-11-04")]) == {}
+    assert superseded([memory_of(old, entities=("Anna",)), memory_of(new, 3, entities=("Peter",))]) == {}
+    assert superseded([memory_of(old), memory_of(new, 3, kind=Kind.PREFERENCE)]) == {}
+    assert is_version(memory_of(old), memory_of(new, 3, kind=Kind.FACT)), "both kinds belong to one network"
+    assert superseded([memory_of(old), memory_of(new, 3, scope="agent:main")]) == {}
+    assert is_version(memory_of(old, kind=Kind.PREFERENCE), memory_of(new, 3, kind=Kind.PREFERENCE))
 
 
 @pytest.mark.parametrize(
@@ -162,8 +162,8 @@ def test_what_has_no_versions() -> None:
         ("小宝5月3日发烧了", "小宝5月4日发烧了"),
     ],
 )
-def test_numbers_of_things_and_what_happened_have_no_versions(old: str, new: str) -> None:
-    assert superseded([told(old), told(new, 3)]) == {}
+def test_identifiers_and_events_have_no_versions(old: str, new: str) -> None:
+    assert superseded([memory_of(old), memory_of(new, 3)]) == {}
 
 
 @pytest.mark.parametrize(
@@ -182,53 +182,58 @@ def test_numbers_of_things_and_what_happened_have_no_versions(old: str, new: str
         ("门锁密码是 4711", "门锁密码是 8832"),
     ],
 )
-def test_values_behind_the_verb_have_versions(old: str, new: str) -> None:
-    assert is_version(told(old), told(new, 3))
+def test_value_after_the_verb_has_versions(old: str, new: str) -> None:
+    assert is_version(memory_of(old), memory_of(new, 3))
 
 
-def test_chain_leads_from_the_newest_to_the_oldest() -> None:
-    first, second, third = (told(f"The rent is {900 + days} euros", days) for days in (0, 5, 9))
+def test_versions_form_a_chain() -> None:
+    first, second, third = (memory_of(f"The rent is {900 + days} euros", days) for days in (0, 5, 9))
     assert superseded([second, third, first]) == {third.id: (second.id,), second.id: (first.id,)}
 
 
-def test_value_that_was_told_twice_is_superseded_twice() -> None:
-    first, again, new = told("The code is 1"), told("the code is 1!", 2), told("The code is 2", 5)
-    assert superseded([first, again, new]) == {new.id: (again.id, first.id)}
-    newest = told("the code is 2.", 7)
-    assert superseded([first, newest, again, new]) == {new.id: (again.id, first.id)}
+def test_repeated_value_is_superseded_twice() -> None:
+    first, repeated, new = memory_of("The code is 1"), memory_of("the code is 1!", 2), memory_of("The code is 2", 5)
+    assert superseded([first, repeated, new]) == {new.id: (repeated.id, first.id)}
+    newest = memory_of("the code is 2.", 7)
+    assert superseded([first, newest, repeated, new]) == {new.id: (repeated.id, first.id)}
 
 
-def test_of_one_day_the_line_below_is_current() -> None:
-    first, one, other = told("The code is 1"), told("The code is 2", 2, 4), told("The code is 3", 2, 9)
+def test_last_line_of_a_day_is_current() -> None:
+    first, one, other = memory_of("The code is 1"), memory_of("The code is 2", 2, 4), memory_of("The code is 3", 2, 9)
     assert superseded([first, one, other]) == {one.id: (first.id,), other.id: (one.id,)}
-    assert is_version(told("The lab parcels go with Citysprint", 0, 2), told("The lab parcels go with Yodel", 0, 3))
+    assert is_version(
+        memory_of("The lab parcels go with Citysprint", 0, 2), memory_of("The lab parcels go with Yodel", 0, 3)
+    )
 
 
-def test_day_that_tells_many_values_tells_a_table() -> None:
-    lines = [told(f"The lunch is at {hour}", 3, hour) for hour in (11, 12, 13)]
+def test_many_values_on_one_day_are_no_versions() -> None:
+    lines = [memory_of(f"The lunch is at {hour}", 3, hour) for hour in (11, 12, 13)]
     assert superseded(lines) == {}
-    first = told("The lunch is at 10")
+    first = memory_of("The lunch is at 10")
     assert superseded([first, *lines]) == {one.id: (first.id,) for one in lines[:1]}
 
 
-def test_habits_of_one_day_may_both_be_so() -> None:
-    one, other = told("Callum works on Saturdays", 0, 2), told("Callum works on Sundays", 0, 3)
+def test_habits_on_one_day_are_unsure() -> None:
+    one, other = memory_of("Callum works on Saturdays", 0, 2), memory_of("Callum works on Sundays", 0, 3)
     assert doubts(one, other) == [Doubt.UNSURE]
-    assert is_version(one, told("Callum works on Sundays", 1))
+    assert is_version(one, memory_of("Callum works on Sundays", 1))
 
 
-def test_order_within_a_page_without_a_date_is_not_known() -> None:
+def test_order_within_undated_page_is_unknown() -> None:
     page = "bank/world.md"
-    one, other = told("The printer is a Brother", 0, 2, path=page), told("The printer is an HP", 0, 3, path=page)
+    one, other = (
+        memory_of("The printer is a Brother", 0, 2, path=page),
+        memory_of("The printer is an HP", 0, 3, path=page),
+    )
     assert doubts(one, other) == [Doubt.UNSURE]
 
 
-def test_explicit_words_hold_for_any_two_lines() -> None:
-    old = told("Ran to the lake", kind=Kind.EXPERIENCE)
-    new = told("Lives by the sea", supersedes=(short_id(old.id),))
+def test_explicit_supersedes_applies_to_any_lines() -> None:
+    old = memory_of("Ran to the lake", kind=Kind.EXPERIENCE)
+    new = memory_of("Lives by the sea", supersedes=(short_id(old.id),))
     assert superseded([old, new]) == {new.id: (old.id,)}
-    nobody = told("Lives by the river", supersedes=("00000000",))
-    assert superseded([old, nobody]) == {}
+    unknown = memory_of("Lives by the river", supersedes=("00000000",))
+    assert superseded([old, unknown]) == {}
 
 
 @pytest.mark.parametrize(
@@ -246,12 +251,12 @@ def test_explicit_words_hold_for_any_two_lines() -> None:
         (Provenance.AGENT, Provenance.IMPORT, False),
     ],
 )
-def test_who_is_below_disagrees_and_does_not_supersede(
+def test_lower_authority_disagrees_instead_of_superseding(
     older: Provenance | None, newer: Provenance | None, is_superseded: bool
 ) -> None:
-    old = told("The printer is a Brother", provenance=older)
+    old = memory_of("The printer is a Brother", provenance=older)
     for named in ((), (short_id(old.id),)):
-        new = told("The printer is an HP", 3, provenance=newer, supersedes=named)
+        new = memory_of("The printer is an HP", 3, provenance=newer, supersedes=named)
         if is_superseded:
             assert is_version(old, new)
             continue
@@ -262,213 +267,224 @@ def test_who_is_below_disagrees_and_does_not_supersede(
 
 
 @pytest.mark.parametrize("names_it", [False, True])
-def test_agent_leads_over_a_log_that_does_not_say_by_whom_it_is_and_over_no_page(names_it: bool) -> None:
-    def against(path: str, by: Provenance) -> Disagreement:
-        old = told("The printer is a Brother", path=path)
+def test_agent_leads_over_unattributed_log_but_not_over_page(names_it: bool) -> None:
+    def disagreement(path: str, provenance: Provenance) -> Disagreement:
+        old = memory_of("The printer is a Brother", path=path)
         named = (short_id(old.id),) if names_it else ()
-        new = told("The printer is an HP", 3, provenance=by, supersedes=named)
+        new = memory_of("The printer is an HP", 3, provenance=provenance, supersedes=named)
         (found,) = KnownVersions().of({one.id: one for one in (old, new)}).disagreements
         assert found.leads == (old.id if found.doubt is Doubt.AUTHORITY else new.id)
         return found
 
     for path in ("MEMORY.md", "bank/world.md", "memory/printers.md"):
-        assert against(path, Provenance.AGENT).doubt is Doubt.AUTHORITY
+        assert disagreement(path, Provenance.AGENT).doubt is Doubt.AUTHORITY
     log = "memory/2025-11-01-office.md"
-    assert against(log, Provenance.AGENT).doubt is (Doubt.STATED if names_it else Doubt.UNSURE)
-    assert against(log, Provenance.IMPORT).doubt is Doubt.AUTHORITY
+    assert disagreement(log, Provenance.AGENT).doubt is (Doubt.STATED if names_it else Doubt.UNSURE)
+    assert disagreement(log, Provenance.IMPORT).doubt is Doubt.AUTHORITY
 
 
-def test_what_is_pinned_gives_way_to_people_alone() -> None:
-    pinned = told("The printer is a Brother", provenance=Provenance.AGENT, is_pinned=True)
-    assert doubts(pinned, told("The printer is an HP", 3, provenance=Provenance.AGENT)) == [Doubt.AUTHORITY]
-    assert is_version(pinned, told("The printer is an HP", 3, provenance=Provenance.USER))
+def test_pinned_memory_is_superseded_only_by_people() -> None:
+    pinned = memory_of("The printer is a Brother", provenance=Provenance.AGENT, is_pinned=True)
+    assert doubts(pinned, memory_of("The printer is an HP", 3, provenance=Provenance.AGENT)) == [Doubt.AUTHORITY]
+    assert is_version(pinned, memory_of("The printer is an HP", 3, provenance=Provenance.USER))
 
 
-def test_what_a_person_said_before_an_agent_repeats_it_stays_theirs() -> None:
+def test_memory_repeated_by_agent_keeps_authority_of_person() -> None:
     by = Provenance.AGENT, Provenance.USER
-    lines = [told("The printer is a Brother", provenance=one).sources[0] for one in by]
+    lines = [memory_of("The printer is a Brother", provenance=one).sources[0] for one in by]
     both = Memory(lines[0].line.id, tuple(lines))
-    assert doubts(both, told("The printer is an HP", 3, provenance=Provenance.AGENT)) == [Doubt.AUTHORITY]
+    assert doubts(both, memory_of("The printer is an HP", 3, provenance=Provenance.AGENT)) == [Doubt.AUTHORITY]
 
 
-def test_disagreement_ends_with_what_supersedes_one_of_both() -> None:
-    old = told("The printer is a Brother", provenance=Provenance.USER)
-    agents = told("The printer is an HP", 3, provenance=Provenance.AGENT)
-    later = told("The printer is a Canon", 5, provenance=Provenance.AGENT)
+def test_superseding_memory_ends_disagreement() -> None:
+    old = memory_of("The printer is a Brother", provenance=Provenance.USER)
+    agents = memory_of("The printer is an HP", 3, provenance=Provenance.AGENT)
+    later = memory_of("The printer is a Canon", 5, provenance=Provenance.AGENT)
     known = KnownVersions().of({one.id: one for one in (old, agents, later)})
     assert known.older == {later.id: (agents.id,)}
     assert known.disagreements == (Disagreement(later.id, old.id, Doubt.AUTHORITY),)
-    person = told("The printer is an Epson", 7)
+    person = memory_of("The printer is an Epson", 7)
     known = known.of({one.id: one for one in (old, agents, later, person)})
     assert known.older == {later.id: (agents.id,), person.id: (later.id, old.id)}
     assert known.disagreements == ()
 
 
-def test_lines_say_that_they_contradict_or_that_both_hold() -> None:
-    old = told("The car is with Ben")
-    against = told("Ida drives the car to work", 3, contradicts=(short_id(old.id),))
+def test_explicit_contradicts_and_beside() -> None:
+    old = memory_of("The car is with Ben")
+    against = memory_of("Ida drives the car to work", 3, contradicts=(short_id(old.id),))
     assert doubts(old, against) == [Doubt.STATED]
-    opinion = told("Tea is best", kind=Kind.OPINION)
-    assert doubts(opinion, told("Coffee it is", 3, contradicts=(short_id(opinion.id),))) == [], "it is evidence"
+    opinion = memory_of("Tea is best", kind=Kind.OPINION)
+    assert doubts(opinion, memory_of("Coffee it is", 3, contradicts=(short_id(opinion.id),))) == [], (
+        "for an opinion it is evidence"
+    )
     named = (short_id(old.id),)
-    assert doubts(old, told("The car is with Ida", 3, beside=named)) == []
-    assert doubts(old, told("Ida drives the car to work", 3, beside=named, contradicts=named)) == []
+    assert doubts(old, memory_of("The car is with Ida", 3, beside=named)) == []
+    assert doubts(old, memory_of("Ida drives the car to work", 3, beside=named, contradicts=named)) == []
 
 
 @pytest.mark.parametrize("text", ["The car is with Ida", "Ida drives the car to work"])
-def test_who_is_below_does_not_settle_what_disagrees(text: str) -> None:
+def test_lower_authority_does_not_settle_disagreement(text: str) -> None:
     agents = Provenance.AGENT
-    old = told("The car is with Ben", provenance=Provenance.USER)
+    old = memory_of("The car is with Ben", provenance=Provenance.USER)
     named = (short_id(old.id),)
-    settling = told(text, 3, beside=named, contradicts=named, provenance=agents)
+    settling = memory_of(text, 3, beside=named, contradicts=named, provenance=agents)
     assert doubts(old, settling) in ([Doubt.AUTHORITY], [Doubt.STATED])
-    superseding = told(text, 3, beside=named, supersedes=named, provenance=agents)
+    superseding = memory_of(text, 3, beside=named, supersedes=named, provenance=agents)
     assert doubts(old, superseding) == [Doubt.AUTHORITY]
-    pinned = told("The car is with Ben", provenance=agents, is_pinned=True)
+    pinned = memory_of("The car is with Ben", provenance=agents, is_pinned=True)
     assert doubts(pinned, settling) == [Doubt.AUTHORITY]
-    # of agents among themselves either may, and a person of all
-    by_agent = told("The car is with Ben", provenance=agents)
+    # an agent may settle what agents stated, and a person everything
+    by_agent = memory_of("The car is with Ben", provenance=agents)
     assert doubts(by_agent, settling) == []
-    assert doubts(old, told(text, 3, beside=named, contradicts=named, provenance=Provenance.USER)) == []
+    assert doubts(old, memory_of(text, 3, beside=named, contradicts=named, provenance=Provenance.USER)) == []
 
 
-def test_entities_that_the_line_does_not_name_tell_subjects_apart() -> None:
+def test_entities_distinguish_subjects() -> None:
     old, new = "The printer is a Brother", "The printer is an HP"
-    assert is_version(told(old, entities=("Printer",)), told(new, 3))
-    assert is_version(told("Anna lives in Bergen", entities=("Anna",)), told("Anna lives in Lyon", 3))
-    assert superseded([told(old, entities=("Home",)), told(new, 3, entities=("Office",))]) == {}
-    assert superseded([told("Lives in Bergen", entities=("Anna",)), told("Lives in Lyon", 3, entities=("Ben",))]) == {}
-    assert is_version(told("Lives in Bergen", entities=("Anna",)), told("Lives in Lyon", 3, entities=("Anna",)))
+    assert is_version(memory_of(old, entities=("Printer",)), memory_of(new, 3))
+    assert is_version(memory_of("Anna lives in Bergen", entities=("Anna",)), memory_of("Anna lives in Lyon", 3))
+    assert superseded([memory_of(old, entities=("Home",)), memory_of(new, 3, entities=("Office",))]) == {}
+    assert (
+        superseded([memory_of("Lives in Bergen", entities=("Anna",)), memory_of("Lives in Lyon", 3, entities=("Ben",))])
+        == {}
+    )
+    assert is_version(
+        memory_of("Lives in Bergen", entities=("Anna",)), memory_of("Lives in Lyon", 3, entities=("Anna",))
+    )
 
 
-def test_what_one_more_memory_would_do_is_told_without_the_others() -> None:
-    old, other = told("The printer is a Brother"), told("The scanner is a Canon")
+def test_effect_of_another_memory_can_be_predicted() -> None:
+    old, other = memory_of("The printer is a Brother"), memory_of("The scanner is a Canon")
     known = KnownVersions().of({one.id: one for one in (old, other)})
-    assert known.doubts(told("The printer is an HP", 3)) == ((told("The printer is an HP").id, old.id),)
-    (doubt,) = known.doubts(told("The printer is an HP", 3, provenance=Provenance.AGENT))
+    assert known.doubts(memory_of("The printer is an HP", 3)) == ((memory_of("The printer is an HP").id, old.id),)
+    (doubt,) = known.doubts(memory_of("The printer is an HP", 3, provenance=Provenance.AGENT))
     assert isinstance(doubt, Disagreement)
-    assert known.doubts(told("The desk is an Ikea", 3)) == ()
+    assert known.doubts(memory_of("The desk is an Ikea", 3)) == ()
 
 
-def test_circle_is_broken_in_favour_of_the_later_line() -> None:
-    old, new = told("tea"), told("coffee", 4)
+def test_cycle_is_broken_in_favour_of_later_line() -> None:
+    old, new = memory_of("tea"), memory_of("coffee", 4)
     both = [
-        told("tea", supersedes=(short_id(new.id),)),
-        told("coffee", 4, supersedes=(short_id(old.id),)),
-        told("bread", 5, supersedes=(short_id(new.id),)),
+        memory_of("tea", supersedes=(short_id(new.id),)),
+        memory_of("coffee", 4, supersedes=(short_id(old.id),)),
+        memory_of("bread", 5, supersedes=(short_id(new.id),)),
     ]
     assert superseded(both) == {new.id: (old.id,), both[2].id: (new.id,)}
-    itself = told("cake", supersedes=(short_id(told("cake").id),))
+    itself = memory_of("cake", supersedes=(short_id(memory_of("cake").id),))
     assert superseded([itself]) == {}
 
 
 def older_than(found: dict[MemoryId, tuple[MemoryId, ...]], start: MemoryId) -> set[MemoryId]:
-    seen: set[MemoryId] = set()
+    visited: set[MemoryId] = set()
     waiting = list(found.get(start, ()))
     while waiting:
         one = waiting.pop()
-        if one not in seen:
-            seen.add(one)
+        if one not in visited:
+            visited.add(one)
             waiting += found.get(one, ())
-    return seen
+    return visited
 
 
 @given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5), st.integers(0, 9)), max_size=12))
-def test_there_are_no_circles(links: list[tuple[int, int, int]]) -> None:
-    ids = [short_id(told(f"thing {'abcdef'[at]}").id) for at in range(6)]
+def test_there_are_no_cycles(links: list[tuple[int, int, int]]) -> None:
+    ids = [short_id(memory_of(f"thing {'abcdef'[at]}").id) for at in range(6)]
     lines: dict[int, Memory] = {}
     for newer, older, day in links:
         known = lines[newer].line.attributes.supersedes if newer in lines else ()
-        lines[newer] = told(f"thing {'abcdef'[newer]}", day, supersedes=(*known, ids[older]))
+        lines[newer] = memory_of(f"thing {'abcdef'[newer]}", day, supersedes=(*known, ids[older]))
     for at in range(6):
-        lines.setdefault(at, told(f"thing {'abcdef'[at]}"))
+        lines.setdefault(at, memory_of(f"thing {'abcdef'[at]}"))
     found = dict(superseded(lines.values()))
     assert not any(one in older_than(found, one) for one in found)
 
 
-_SAID = ["The code is 1", "The code is 2", "The code is 3", "The gate is 1", "The gate is 2 and 3", "It rains"]
-_SAID += ["The printer is a Brother", "The printer is an HP"]
+_TEXTS = ["The code is 1", "The code is 2", "The code is 3", "The gate is 1", "The gate is 2 and 3", "It rains"]
+_TEXTS += ["The printer is a Brother", "The printer is an HP"]
 _CHANGING = st.dictionaries(
-    st.sampled_from(_SAID),
-    st.tuples(st.integers(0, 4), st.sampled_from([Kind.WORLD, Kind.OPINION]), st.sampled_from([None, *_SAID])),
+    st.sampled_from(_TEXTS),
+    st.tuples(st.integers(0, 4), st.sampled_from([Kind.WORLD, Kind.OPINION]), st.sampled_from([None, *_TEXTS])),
 )
 
 
-def stated(lines: dict[str, tuple[int, Kind, str | None]]) -> dict[MemoryId, Memory]:
+def memories_of(lines: dict[str, tuple[int, Kind, str | None]]) -> dict[MemoryId, Memory]:
     made = (
-        told(text, day, kind=kind, supersedes=(short_id(told(names).id),) if names else ())
+        memory_of(text, day, kind=kind, supersedes=(short_id(memory_of(names).id),) if names else ())
         for text, (day, kind, names) in sorted(lines.items())
     )
     return {memory.id: memory for memory in made}
 
 
 @given(st.lists(_CHANGING, min_size=1, max_size=4))
-def test_versions_that_follow_their_memories_are_those_of_them(
+def test_incremental_versions_equal_full_ones(
     books: list[dict[str, tuple[int, Kind, str | None]]],
 ) -> None:
-    known, every = KnownVersions(), dict[MemoryId, Memory]()
+    known, current = KnownVersions(), dict[MemoryId, Memory]()
     for lines in books:
-        fresh = stated(lines)
-        # what did not change is the same object, as in a book
-        every = {one: every[one] if every.get(one) == memory else memory for one, memory in fresh.items()}
-        known = known.of(every)
+        fresh = memories_of(lines)
+        # as in a book, an unchanged memory is the same object
+        current = {one: current[one] if current.get(one) == memory else memory for one, memory in fresh.items()}
+        known = known.of(current)
         assert list(known.older.items()) == list(superseded(fresh.values()).items())
         assert known.disagreements == KnownVersions().of(fresh).disagreements
 
 
-def test_restated_value_is_current_again() -> None:
+def test_restated_value_is_current() -> None:
     texts = [("The code is 1", 0), ("The code is 2", 4), ("The code is 1", 8)]
     sources = [
-        MemorySource("memory/x.md", at, at, told(text).line, DAY + timedelta(days=days), None, at)
+        MemorySource("memory/x.md", at, at, memory_of(text).line, DAY + timedelta(days=days), None, at)
         for at, (text, days) in enumerate(texts)
     ]
-    one, two = told("The code is 1").id, told("The code is 2").id
+    one, two = memory_of("The code is 1").id, memory_of("The code is 2").id
     assert book_of(sources).superseded == {one: (two,)}
     assert book_of(sources[:2]).superseded == {two: (one,)}
 
 
 @pytest.mark.parametrize("flag", [Flag.DEPRECATED, Flag.SUPERSEDED, Flag.STALE])
-def test_what_holds_no_longer_supersedes_nothing_that_holds(flag: Flag) -> None:
-    over = told("The shed code is 5512.", 9, standing=(flag,))
-    for holds in (told("The shed code is 8024."), told("The shed code is 8024.", provenance=Provenance.AGENT)):
-        assert is_version(over, holds)
-    # nor by what a line says
-    named = told("The shed has a code.", 9, standing=(flag,), supersedes=(short_id(over.id), short_id(holds.id)))
-    ended = told("The shed has a lock.", superseded=(short_id(named.id),))
-    known = KnownVersions().of({one.id: one for one in (holds, named, ended)})
+def test_outdated_note_supersedes_no_current_one(flag: Flag) -> None:
+    outdated = memory_of("The shed code is 5512.", 9, flags=(flag,))
+    for current in (
+        memory_of("The shed code is 8024."),
+        memory_of("The shed code is 8024.", provenance=Provenance.AGENT),
+    ):
+        assert is_version(outdated, current)
+    # not even explicitly
+    named = memory_of(
+        "The shed has a code.", 9, flags=(flag,), supersedes=(short_id(outdated.id), short_id(current.id))
+    )
+    ended = memory_of("The shed has a lock.", superseded=(short_id(named.id),))
+    known = KnownVersions().of({one.id: one for one in (current, named, ended)})
     assert (known.older, known.disagreements) == ({}, ())
-    # among themselves, and of drafts, it is as ever
-    later = told("The shed code is 6613.", 12, standing=(flag,))
-    assert superseded([holds, over, later]) == {later.id: (over.id,), holds.id: (later.id,)}
-    assert is_version(told("The shed code is 8024."), told("The shed code is 1.", 3, standing=(Flag.DRAFT,)))
+    # outdated notes among themselves, and drafts, follow the normal rules
+    later = memory_of("The shed code is 6613.", 12, flags=(flag,))
+    assert superseded([current, outdated, later]) == {later.id: (outdated.id,), current.id: (later.id,)}
+    assert is_version(memory_of("The shed code is 8024."), memory_of("The shed code is 1.", 3, flags=(Flag.DRAFT,)))
 
 
 @pytest.mark.parametrize("days", [-3, 3])
-def test_copy_of_a_conflict_follows_whatever_its_day(days: int) -> None:
+def test_conflict_copy_never_supersedes_original(days: int) -> None:
     path = "memory/2025-11-01.sync-conflict-20251103-080000-ABCDEFG.md"
-    original, copy = told("The pier is number 9."), told("The pier is number 4.", days, path=path)
+    original, copy = memory_of("The pier is number 9."), memory_of("The pier is number 4.", days, path=path)
     known = KnownVersions().of({one.id: one for one in (original, copy)})
     assert known.older == {}
     (pair,) = known.disagreements
     assert (pair.doubt, pair.leads, pair.older) == (Doubt.COPY, original.id, copy.id)
 
 
-def test_line_that_holds_speaks_for_one_that_holds_no_longer() -> None:
-    over, holds = (
-        told("The code is 1", days, standing=standing).sources[0]
-        for days, standing in ((8, (Flag.DEPRECATED,)), (0, ()))
+def test_current_line_takes_precedence_over_outdated_equal_line() -> None:
+    outdated, current = (
+        memory_of("The code is 1", days, flags=flags).sources[0] for days, flags in ((8, (Flag.DEPRECATED,)), (0, ()))
     )
-    newer = told("The code is 2", 4)
-    book = book_of([over, holds, *newer.sources])
+    newer = memory_of("The code is 2", 4)
+    book = book_of([outdated, current, *newer.sources])
     (one,) = (memory for memory in book.memories.values() if memory.line.text == "The code is 1")
-    assert one.sources == (holds, over)
+    assert one.sources == (current, outdated)
     assert book.superseded == {newer.id: (one.id,)}
 
 
 @pytest.mark.parametrize(
     "piece", ["a", "1", "一", "月", "Nov 27 ", "27-", "周一", " ", "one ", "不", "does not a", "10:00 ", "Friday "]
 )
-def test_hostile_length_is_read_in_one_pass(piece: str) -> None:
+def test_hostile_text_is_parsed_in_linear_time(piece: str) -> None:
     text = (piece * 100_000)[:100_000]
     assert fact_skeleton(text) is None
     rough_words(text)

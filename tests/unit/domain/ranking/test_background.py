@@ -9,12 +9,12 @@ from memoryd.search.ranking import TABLE, commonness
 
 
 @given(st.text(max_size=30))
-def test_any_term_has_a_chance(term: str) -> None:
+def test_commonness_is_a_probability(term: str) -> None:
     assert 0 <= commonness(term) <= 1
 
 
 @pytest.mark.parametrize("words", [["time", "garden", "attic", "quokka"], ["我们", "房子", "房租"]])
-def test_usual_words_are_more_common(words: list[str]) -> None:
+def test_frequent_word_is_more_common_than_rare_one(words: list[str]) -> None:
     chances = [commonness(word) for word in words]
     assert chances == sorted(chances, reverse=True)
     assert chances[0] > 0.02
@@ -26,7 +26,7 @@ def test_numbers_codes_and_parts_of_words_are_rare(rare: str) -> None:
     assert commonness(rare) == 0
 
 
-def test_word_counts_for_all_with_its_stem() -> None:
+def test_words_with_one_stem_are_equally_common() -> None:
     assert commonness("walk") == commonness("walks") == commonness("walked") > commonness("stroll")
 
 
@@ -40,12 +40,12 @@ def test_table_is_small() -> None:
     assert TABLE.stat().st_size <= 150_000
 
 
-def test_packing_keeps_the_order_of_bytes() -> None:
+def test_packed_rows_are_in_byte_order() -> None:
     rows = zlib.decompress(pack_background({"房租": 0.001, "b": 1e-9, "a": 1.0})).split(b"\n")
     assert [row[:-1].decode() for row in rows] == ["a", "b", "房租"]
     assert rows[0][-1] < rows[2][-1] < rows[1][-1]
 
 
-def test_what_is_no_table_is_refused() -> None:
+def test_invalid_table_is_refused() -> None:
     with pytest.raises(ValueError):
         Background(b"words")

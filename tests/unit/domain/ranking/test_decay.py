@@ -16,7 +16,7 @@ def test_factor_stays_between_0_and_1(age: float, half_life: float) -> None:
 
 
 @given(st.floats(0, 1e4), st.floats(0, 1e4), st.floats(0.1, 1e4))
-def test_older_never_counts_more(first: float, second: float, half_life: float) -> None:
+def test_older_document_never_gets_higher_factor(first: float, second: float, half_life: float) -> None:
     young, old = sorted((first, second))
     assert decay_factor(old, half_life) <= decay_factor(young, half_life)
 
@@ -38,22 +38,22 @@ def test_older_never_counts_more(first: float, second: float, half_life: float) 
         ("sessions/main/2026-10-18.jsonl", "sessions", date(2026, 3, 1)),
     ],
 )
-def test_only_what_is_dated_ages(path: str, source: str, day: date | None) -> None:
+def test_only_dated_notes_and_transcripts_have_a_decay_day(path: str, source: str, day: date | None) -> None:
     assert decay_day(path, source, SAVED) == day
 
 
-def test_day_of_a_transcript_is_one_of_its_owner() -> None:
+def test_day_of_transcript_is_in_time_zone_of_owner() -> None:
     west = timezone(timedelta(hours=-5))
     assert decay_day("sessions/abc.md", "sessions", SAVED, west) == date(2026, 2, 28)
 
 
-def test_future_and_undated_are_of_today() -> None:
+def test_future_and_undated_documents_have_age_zero() -> None:
     assert age_in_days(date(2026, 10, 19), date(2026, 10, 18)) == 0
     assert age_in_days(None, date(2026, 10, 18)) == 0
     assert age_in_days(date(2026, 10, 1), date(2026, 10, 18)) == 17
 
 
-def test_decay_counts_the_days_of_the_one_who_asks() -> None:
+def test_decay_counts_days_in_time_zone_of_caller() -> None:
     now = datetime(2026, 10, 19, 1, tzinfo=UTC)
     west = now.astimezone(timezone(timedelta(hours=-5)))
     assert decay_of("memory/2026-10-18.md", "memory", SAVED, half_life_days=1, now=now) == Decay(0.5, 1)

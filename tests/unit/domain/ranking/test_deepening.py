@@ -31,39 +31,39 @@ def step(
     )
 
 
-def test_full_answer_without_copies_is_the_answer() -> None:
+def test_full_answer_needs_no_further_step() -> None:
     assert step(unread=100) is NextStep.ANSWER
     assert step() is NextStep.ANSWER
 
 
 @pytest.mark.parametrize(("hits", "room", "dominant"), [(5, False, False), (6, True, False), (6, False, True)])
-def test_what_lacks_something_is_read_on_while_there_is_more_to_read(hits: int, room: bool, dominant: bool) -> None:
+def test_incomplete_answer_reads_unread_candidates_first(hits: int, room: bool, dominant: bool) -> None:
     assert step(hits=hits, room=room, dominant=dominant, unread=1) is NextStep.READ_MORE
     assert step(hits=hits, room=room, dominant=dominant, unread=1, late=True, full=False) is NextStep.READ_MORE
 
 
-def test_arms_that_gave_all_they_have_are_not_asked_again() -> None:
+def test_exhausted_arms_are_not_asked_again() -> None:
     assert step(hits=2, room=True, dominant=True, full=False) is NextStep.ANSWER
 
 
-def test_nothing_is_asked_when_the_time_is_over() -> None:
+def test_late_search_asks_no_arm() -> None:
     assert step(hits=2, room=True, dominant=True, late=True) is NextStep.ANSWER
 
 
-def test_other_documents_are_asked_for_once_before_going_deeper() -> None:
+def test_other_documents_are_asked_once_before_going_deeper() -> None:
     assert step(dominant=True, room=True) is NextStep.ASK_OTHERS
     assert step(dominant=True, room=True, asked_others=True) is NextStep.ASK_DEEPER
     assert step(dominant=True, asked_others=True) is NextStep.ANSWER
 
 
-def test_deeper_has_an_end() -> None:
+def test_deepest_query_is_the_last() -> None:
     assert step(room=True) is NextStep.ASK_DEEPER
     assert step(room=True, deepest=True) is NextStep.ANSWER
-    assert step(hits=2) is NextStep.ANSWER, "without copies or like notes no place is owed to what lies deeper"
+    assert step(hits=2) is NextStep.ANSWER, "no copies, so no place for deeper candidates"
 
 
-def test_every_way_comes_to_an_answer() -> None:
-    """Each step takes something away: what is unread, the others that can be asked, or the depth that is left."""
+def test_every_search_ends_with_an_answer() -> None:
+    """Each step uses up unread candidates, the query for other documents, or remaining depth."""
     for room, dominant, full in itertools.product((False, True), repeat=3):
         unread, asked_others, depth, steps = 3, False, 3, 0
         while True:

@@ -29,11 +29,11 @@ def at(moment: datetime) -> int:
         (" 2026-10-01 ", datetime(2026, 10, 1, tzinfo=UTC)),
     ],
 )
-def test_times_that_people_write_are_read(text: str, expected: datetime) -> None:
+def test_instant_parses(text: str, expected: datetime) -> None:
     assert parse_instant(text, NOW) == expected
 
 
-def test_bare_date_as_an_end_means_its_last_instant() -> None:
+def test_date_as_end_means_its_last_instant() -> None:
     end = parse_instant("2026-10-01", NOW, is_end=True)
     assert end.date() == NOW.replace(month=10, day=1).date()
     assert end + timedelta(seconds=1) >= datetime(2026, 10, 2, tzinfo=UTC)
@@ -41,25 +41,25 @@ def test_bare_date_as_an_end_means_its_last_instant() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "yesterday", "30", "d30", "2026-13-01", "99999999d", "1.5d", "99999y"])
-def test_other_words_are_refused(text: str) -> None:
+def test_invalid_instant_is_refused(text: str) -> None:
     with pytest.raises(ValueError):
         parse_instant(text, NOW)
 
 
 @given(st.text(max_size=30))
-def test_any_text_is_read_or_refused(text: str) -> None:
+def test_any_text_is_parsed_or_refused(text: str) -> None:
     with contextlib.suppress(ValueError):
         assert parse_instant(text, NOW).tzinfo is not None
 
 
 @given(path=PATHS, source=st.sampled_from(["memory", "sessions"]), mtime_ns=st.integers(-(2**63), 2**63 - 1))
-def test_no_filter_admits_all(path: str, source: str, mtime_ns: int) -> None:
+def test_empty_filter_admits_everything(path: str, source: str, mtime_ns: int) -> None:
     assert Filters().is_empty
     assert Filters().admits(path, source, mtime_ns)
 
 
 @given(path=PATHS, mtime_ns=st.integers(-(2**63), 2**63 - 1))
-def test_every_time_that_a_disk_can_hold_is_compared(path: str, mtime_ns: int) -> None:
+def test_any_file_time_can_be_compared(path: str, mtime_ns: int) -> None:
     early, late = (
         Filters(until=NOW).admits(path, "memory", mtime_ns),
         Filters(since=NOW).admits(path, "memory", mtime_ns),
@@ -68,7 +68,7 @@ def test_every_time_that_a_disk_can_hold_is_compared(path: str, mtime_ns: int) -
 
 
 @given(PATHS)
-def test_folder_admits_itself_and_what_lies_below(path: str) -> None:
+def test_folder_admits_documents_in_it(path: str) -> None:
     for folder in (path, f"{path}/"):
         assert Filters(paths=(folder,)).admits(f"{path}/note.md", "memory", 0)
         assert not Filters(paths=(folder,)).admits(f"{path}.md", "memory", 0) or "[" in folder
@@ -86,11 +86,11 @@ def test_folder_admits_itself_and_what_lies_below(path: str) -> None:
         ("memory/[a]", "memory/[a]/x.md", True),
     ],
 )
-def test_pattern_is_a_glob_a_document_or_a_folder(pattern: str, path: str, is_admitted: bool) -> None:
+def test_path_filter_is_glob_document_or_folder(pattern: str, path: str, is_admitted: bool) -> None:
     assert Filters(paths=(pattern,)).admits(path, "memory", 0) == is_admitted
 
 
-def test_all_given_filters_must_hold() -> None:
+def test_document_must_pass_all_filters() -> None:
     filters = Filters(sources=("memory",), paths=("bank",), since=NOW)
     assert filters.admits("bank/a.md", "memory", at(NOW))
     assert not filters.admits("bank/a.md", "sessions", at(NOW))
@@ -98,26 +98,26 @@ def test_all_given_filters_must_hold() -> None:
     assert not filters.admits("bank/a.md", "memory", at(NOW) - NS)
 
 
-def test_date_in_the_name_counts_before_the_change_time() -> None:
+def test_date_in_name_takes_precedence_over_change_time() -> None:
     name, much_later = "memory/2026-10-18-trip.md", at(datetime(2030, 1, 1, tzinfo=UTC))
     assert Filters(until=parse_instant("2026-10-18", NOW, is_end=True)).admits(name, "memory", much_later)
     assert not Filters(since=parse_instant("2026-10-19", NOW)).admits(name, "memory", much_later)
 
 
 @pytest.mark.parametrize("zone", [CHINA, NEW_YORK, UTC])
-def test_a_day_is_a_day_of_the_one_who_asks(zone: timezone) -> None:
+def test_day_is_in_time_zone_of_caller(zone: timezone) -> None:
     now = NOW.astimezone(zone)
-    only = Filters(
+    filters = Filters(
         since=parse_instant("2026-10-18", now), until=parse_instant("2026-10-18", now, is_end=True), zone=zone
     )
-    admitted = [day for day in range(16, 21) if only.admits(f"memory/2026-10-{day}.md", "memory", 0)]
+    admitted = [day for day in range(16, 21) if filters.admits(f"memory/2026-10-{day}.md", "memory", 0)]
     assert admitted == [18]
 
 
 @pytest.mark.parametrize(
     "path", ["memory/2026-02-30.md", "memory/12026-10-18.md", "memory/a-2026-10-18.md", "2026-10-18/a.md"]
 )
-def test_name_without_a_date_at_its_start_has_none(path: str) -> None:
+def test_name_without_valid_date_at_start_has_no_date(path: str) -> None:
     assert date_in_name(path) is None
 
 

@@ -1,4 +1,4 @@
-"""Golden questions as somebody writes them: what can be used is, the rest is told, and edits of notes are followed."""
+"""Golden questions: parsing with reports of bad lines, and places that follow edits of notes."""
 
 import pytest
 
@@ -21,7 +21,7 @@ def span(place: GoldenPlace, text: str = NOTE) -> tuple[int, int] | None:
     return None if found is None else (found.start, found.end)
 
 
-def test_lines_are_read_and_bad_ones_told_by_number() -> None:
+def test_lines_parse_and_bad_ones_are_reported_by_number() -> None:
     text = (
         '\ufeff{"question": "Where is the shed?", "expect": ["memory/house.md#L6"]}\n'
         "// a remark\n\n"
@@ -57,22 +57,22 @@ def test_lines_are_read_and_bad_ones_told_by_number() -> None:
         (GoldenPlace(path="a.md"), (1, 9)),
     ],
 )
-def test_place_is_found_by_its_text(place: GoldenPlace, lines: tuple[int, int] | None) -> None:
+def test_place_is_located_in_note(place: GoldenPlace, lines: tuple[int, int] | None) -> None:
     assert span(place) == lines
 
 
-def test_quote_is_found_after_lines_before_it_were_edited() -> None:
+def test_quote_is_found_after_edits_of_other_lines() -> None:
     place = GoldenPlace(path="a.md", quote="by Quentin.", lines="L4")
     assert span(place, "new\n" * 40 + NOTE) == (44, 44)
     assert span(place, NOTE.replace("by Quentin.", "  - BY quentin. He left.")) == (4, 4)
 
 
-def test_citation_with_a_mark_is_a_memory() -> None:
+def test_citation_with_id_is_a_memory() -> None:
     golden = GoldenQuestion("q", ("memory/a.md#L5@1a2b3c4d", "memory/a.md#L5-L6"))
     assert golden.places == (GoldenPlace(memory="1a2b3c4d"), GoldenPlace(path="memory/a.md", lines="L5-L6"))
 
 
-def test_guess_is_accepted_and_other_lines_stay() -> None:
+def test_accepting_a_guess_keeps_other_lines() -> None:
     guess = GoldenQuestion("锅炉 什么时候 保养?", (GoldenPlace(path="a.md", quote="十月"),), "guess")
     text = f'{{"question":   "odd", "expect": []}}\r\n{golden_line(guess)}\n{golden_line(guess)}'
     accepted = accept_lines(text, [2])
@@ -81,7 +81,7 @@ def test_guess_is_accepted_and_other_lines_stay() -> None:
     assert accepted.split("\n")[2] == text.split("\n")[2]
 
 
-def test_quote_is_of_the_first_line_that_says_something() -> None:
+def test_quote_is_taken_from_first_line_with_words() -> None:
     assert quote_of(["", "---", "- **Bold** port 8443", "more"]) == "**Bold** port 8443"
     assert quote_of(["***", ""]) == ""
     long = "word " * 40

@@ -22,23 +22,23 @@ from memoryd.domain.text.words import STOP_WORDS
         ("", []),
     ],
 )
-def test_neighbours_are_words_that_tell_with_a_space_between(question: str, found: list[tuple[str, str]]) -> None:
+def test_neighbours_are_significant_words_separated_by_a_space(question: str, found: list[tuple[str, str]]) -> None:
     assert list(neighbours_in(question)) == found
 
 
 @given(st.integers(1, 10_000))
-def test_words_that_mostly_stand_together_say_no_more_side_by_side(together: int) -> None:
+def test_minimum_of_holders_follows_from_limit(together: int) -> None:
     least = min_holders(together)
     assert together <= MAX_TOGETHER * least
     assert together > MAX_TOGETHER * (least - 1)
 
 
 @given(st.text(st.sampled_from("abAB  the漢\u0301-1२\x00'"), max_size=80))
-def test_any_text_has_few_neighbours_and_no_stop_words(text: str) -> None:
+def test_any_text_has_limited_neighbours_without_stop_words(text: str) -> None:
     found = neighbours_in(text)
     assert len(found) == len(set(found)) <= MAX_NEIGHBOURS
     assert all(len(words) == 2 and STOP_WORDS.isdisjoint(words) for words in found)
 
 
-def test_long_question_has_no_more_neighbours_than_a_short_one() -> None:
+def test_number_of_neighbours_is_limited() -> None:
     assert len(neighbours_in(" ".join(f"ab{number}" for number in range(2000)))) == MAX_NEIGHBOURS

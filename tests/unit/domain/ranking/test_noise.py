@@ -14,20 +14,20 @@ STRANGERS = CosineSample(24, 0.06, 0.08**2)
 
 
 @given(SAMPLES, SAMPLES)
-def test_mean_lies_between_both(sample: CosineSample, strangers: CosineSample) -> None:
+def test_mean_lies_between_both_means(sample: CosineSample, strangers: CosineSample) -> None:
     noise = noise_of(sample, strangers)
     low, high = sorted((sample.mean, strangers.mean))
     assert low - 1e-9 <= noise.mean <= high + 1e-9
     assert 0 <= noise.deviation <= 2
 
 
-def test_without_notes_there_are_the_strangers_alone() -> None:
+def test_noise_without_notes_is_that_of_strangers() -> None:
     noise = noise_of(CosineSample(0, 0.0, 0.0), STRANGERS)
     assert noise.mean == pytest.approx(0.06)
     assert noise.deviation == pytest.approx(0.08)
 
 
-def test_strangers_fade_as_notes_come() -> None:
+def test_weight_of_strangers_falls_with_number_of_notes() -> None:
     means = [noise_of(CosineSample(count, 0.3, 0.1**2), STRANGERS).mean for count in (0, 1, 10, 100, 1_000, 100_000)]
     assert all(before < after for before, after in pairwise(means))
     assert noise_of(CosineSample(PRIOR_COUNT, 0.3, 0.1**2), STRANGERS).mean == pytest.approx((0.3 + 0.06) / 2)
@@ -36,7 +36,7 @@ def test_strangers_fade_as_notes_come() -> None:
     assert late.deviation == pytest.approx(0.1, rel=0.01)
 
 
-def test_two_samples_are_put_together_as_if_taken_at_once() -> None:
+def test_samples_combine_like_one_sample() -> None:
     cosines = [0.1, 0.2, 0.6]
     mean = sum(cosines) / 3
     variance = sum((one - mean) ** 2 for one in cosines) / 3
@@ -48,20 +48,20 @@ def test_two_samples_are_put_together_as_if_taken_at_once() -> None:
     assert noise.deviation == pytest.approx(square**0.5)
 
 
-def test_one_answer_among_five_notes_makes_no_noise() -> None:
-    """Of cosines .5, .1, .1, .05, .05 the first stands out, as it does not by its four neighbours alone."""
+def test_single_answer_among_five_notes_stands_out() -> None:
+    """Cosines 0.5, 0.1, 0.1, 0.05, 0.05: without strangers the first would not stand out."""
     sample = CosineSample(5, 0.16, 0.0294)
     assert noise_of(sample, STRANGERS).deviations(0.5) > 4
     assert noise_of(sample, None).deviations(0.5) < 3
 
 
-def test_unknown_strangers_leave_the_usual_deviation() -> None:
+def test_unknown_strangers_give_usual_deviation() -> None:
     noise = noise_of(CosineSample(1, 0.4, 0.0), None)
     assert noise.mean == pytest.approx(0.4)
     assert noise.deviation == pytest.approx(USUAL_DEVIATION, rel=0.03)
 
 
-def test_cosine_counts_in_full_where_the_answers_of_the_model_reach() -> None:
+def test_full_score_depends_on_reach_of_the_model() -> None:
     sample = CosineSample(1_000, 0.8, 0.02**2)
     fulls = [noise_of(sample, STRANGERS, reach).full for reach in (None, 4.2, 3.2, 2.7, 1.6)]
     assert fulls[:2] == [FULL_Z_SCORE] * 2
@@ -80,5 +80,5 @@ def test_cosine_counts_in_full_where_the_answers_of_the_model_reach() -> None:
         (Noise(0.4, 0.1, is_clear=False, unrelated=(0.1, 0.2)), 1.0),
     ],
 )
-def test_rise_is_told_by_the_model_where_that_is_known(noise: Noise, rise: float) -> None:
+def test_rise_uses_unrelated_cosines_of_the_model_if_known(noise: Noise, rise: float) -> None:
     assert noise.rise(0.5) == pytest.approx(rise)

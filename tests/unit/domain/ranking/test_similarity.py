@@ -14,14 +14,14 @@ NOTE = "the spare key for the bicycle shed hangs behind the grey fuse box in the
 
 
 @given(TEXTS, TEXTS)
-def test_likeness_is_a_share_and_the_same_both_ways(first: str, second: str) -> None:
+def test_jaccard_is_symmetric_and_between_0_and_1(first: str, second: str) -> None:
     one, other = tokens(first), tokens(second)
     assert 0 <= jaccard(one, other) == jaccard(other, one) <= 1
     assert are_similar(one, other) == are_similar(other, one)
 
 
 @given(TEXTS)
-def test_what_has_words_is_like_itself(text: str) -> None:
+def test_text_with_words_is_similar_to_itself(text: str) -> None:
     assert are_similar(tokens(text), tokens(text)) == bool(tokens(text))
 
 
@@ -34,12 +34,12 @@ def test_what_has_words_is_like_itself(text: str) -> None:
         ("  ", set()),
     ],
 )
-def test_words_of_every_script_count(text: str, expected: set[str]) -> None:
+def test_tokens_of_each_script(text: str, expected: set[str]) -> None:
     assert tokens(text) == expected
 
 
 @given(st.text(st.sampled_from("ab-_\x1c\x85\xa0—é\u0301İß漢字，か\u3000ไทｘ²٣ "), max_size=40))
-def test_words_are_runs_of_letters_and_in_scripts_without_spaces_signs_and_pairs(text: str) -> None:
+def test_tokens_are_words_or_characters_and_pairs_without_spaces(text: str) -> None:
     plain = fold(text)
     runs = UNSPACED_RUN.findall(plain)
     pairs = {one + two for run in runs for one, two in itertools.pairwise(run)}
@@ -56,7 +56,7 @@ def test_words_are_runs_of_letters_and_in_scripts_without_spaces_signs_and_pairs
         f"{NOTE} indeed",
     ],
 )
-def test_few_other_words_or_a_number_are_alike(copy: str) -> None:
+def test_texts_that_differ_in_a_word_or_number_are_similar(copy: str) -> None:
     assert are_similar(tokens(NOTE), tokens(copy))
 
 
@@ -73,5 +73,5 @@ def test_few_other_words_or_a_number_are_alike(copy: str) -> None:
         (NOTE, ""),
     ],
 )
-def test_other_words_and_several_numbers_are_not_alike(first: str, second: str) -> None:
+def test_other_words_or_several_numbers_are_not_similar(first: str, second: str) -> None:
     assert not are_similar(tokens(first), tokens(second))

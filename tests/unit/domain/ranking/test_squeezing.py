@@ -8,7 +8,7 @@ LINES = st.lists(st.sampled_from(["", "  ", "User: where is it", "Assistant: in 
 
 
 @given(LINES)
-def test_lines_that_say_something_stay_with_their_numbers(lines: list[str]) -> None:
+def test_non_blank_lines_keep_their_numbers(lines: list[str]) -> None:
     text = "\n".join(lines)
     found = remove_blank_lines(text)
     if text.strip():
@@ -18,7 +18,7 @@ def test_lines_that_say_something_stay_with_their_numbers(lines: list[str]) -> N
 
 
 @given(lines=LINES, data=st.data())
-def test_passages_stand_where_they_stood(lines: list[str], data: st.DataObject) -> None:
+def test_passages_cover_the_same_words(lines: list[str], data: st.DataObject) -> None:
     text = "\n".join(lines)
     start = data.draw(st.integers(0, len(text)))
     stop = data.draw(st.integers(start, len(text)))
@@ -28,7 +28,7 @@ def test_passages_stand_where_they_stood(lines: list[str], data: st.DataObject) 
     assert inside.split() == text[start:stop].split()
 
 
-def test_blank_lines_between_messages_are_left_out() -> None:
+def test_blank_lines_between_messages_are_removed() -> None:
     text = "User: where is it\n\n\n\nAssistant: in the shed\n"
     found = remove_blank_lines(text, [MatchingPassage(21, 43, 1.0)])
     assert found.text == "User: where is it\nAssistant: in the shed"
@@ -37,6 +37,6 @@ def test_blank_lines_between_messages_are_left_out() -> None:
 
 
 @pytest.mark.parametrize(("at", "expected"), [(0, (0, 0)), (1, (1, 2)), (2, (1, 2)), (3, (3, 3)), (4, (4, 4))])
-def test_question_belongs_to_the_message_that_answers_it(at: int, expected: tuple[int, int]) -> None:
+def test_question_and_its_answer_are_one_exchange(at: int, expected: tuple[int, int]) -> None:
     lines = ["User: hm", "User: where is it", "Assistant: in the shed", "Assistant: or not", "User: thanks"]
     assert exchange_lines(lines, at) == expected

@@ -1,4 +1,4 @@
-"""Which words of a long message are looked for."""
+"""Selection of the searched words of a long message."""
 
 from datetime import UTC, datetime
 
@@ -17,13 +17,13 @@ def parsed(text: str, limit: int = 64) -> Question:
     return parse_question(text, Filters(), NOW, limit=limit)
 
 
-def test_short_question_is_looked_for_as_it_is() -> None:
+def test_short_question_is_searched_completely() -> None:
     assert parsed("where is the spare key?").long is None
     assert parsed("where is the spare key?").terms == ("spare", "key")
 
 
 @pytest.mark.parametrize("text", [f"{STORY} Where is the spare key?", f"Where is the spare key? {STORY}"])
-def test_what_is_asked_is_looked_for_wherever_it_stands(text: str) -> None:
+def test_question_anywhere_in_a_long_message_is_searched(text: str) -> None:
     question = parsed(text)
     assert {"spare", "key"} <= set(question.terms)
     assert len(question.terms) == 64
@@ -31,7 +31,7 @@ def test_what_is_asked_is_looked_for_wherever_it_stands(text: str) -> None:
     assert question.long.question_terms == {"spare", "key"}
 
 
-def test_beside_what_is_asked_the_rarest_words_count() -> None:
+def test_rarest_other_words_are_added_to_the_question() -> None:
     long = parsed(f"{STORY} Where is the spare key?", 8).long
     assert long is not None
     holders = {"spare": 200, "key": 90, "word1": 3, "tale7": 1, "tale40": 2, "word9": 100}
@@ -40,7 +40,7 @@ def test_beside_what_is_asked_the_rarest_words_count() -> None:
     assert len(long.by_rarity(dict.fromkeys(long.terms, 5))) == 4
 
 
-def test_message_that_asks_nothing_is_looked_for_by_its_rarest_words() -> None:
+def test_message_without_question_is_searched_by_rarest_words() -> None:
     long = parsed(STORY, 4).long
     assert long is not None
     assert not long.question_terms
@@ -48,14 +48,14 @@ def test_message_that_asks_nothing_is_looked_for_by_its_rarest_words() -> None:
     assert long.by_rarity(holders) == long.terms[-4:]
 
 
-def test_words_that_no_note_holds_find_nothing() -> None:
+def test_words_in_no_note_are_not_searched() -> None:
     long = parsed(f"{STORY} Where is the spare key?", 8).long
     assert long is not None
     assert long.by_rarity({"tale3": 1}) == ("tale3",)
     assert long.by_rarity({}) == long.by_place()
 
 
-def test_of_very_long_messages_the_beginning_and_the_end_are_counted() -> None:
+def test_beginning_and_end_of_very_long_message_are_counted() -> None:
     long = parsed(" ".join(f"term{at}" for at in range(5000))).long
     assert long is not None
     assert len(long.terms) == MAX_COUNTED
@@ -73,11 +73,11 @@ def test_of_very_long_messages_the_beginning_and_the_end_are_counted() -> None:
         ("When the war was over, they left.", ""),
     ],
 )
-def test_sentences_that_ask(text: str, asked: str) -> None:
+def test_questions_in_message(text: str, asked: str) -> None:
     assert questions_in(text).replace("？", "?").strip() == asked
 
 
-def test_neighbours_are_those_of_what_is_asked() -> None:
+def test_neighbours_come_from_the_question() -> None:
     question = parsed(f"{STORY} Where does the support group meet?")
     assert question.neighbours == (("support", "group"), ("group", "meet"))
 
@@ -91,12 +91,12 @@ def test_neighbours_are_those_of_what_is_asked() -> None:
         ("谢谢", ("谢谢",)),
     ],
 )
-def test_greetings_weigh_nothing_beside_other_words(text: str, terms: tuple[str, ...]) -> None:
+def test_greetings_are_dropped_beside_other_words(text: str, terms: tuple[str, ...]) -> None:
     assert parsed(text).terms == terms
 
 
 @given(st.text(max_size=600), st.integers(1, 20))
-def test_no_more_than_the_limit_is_looked_for(text: str, limit: int) -> None:
+def test_number_of_searched_words_is_limited(text: str, limit: int) -> None:
     question = parsed(text, limit)
     assert len(question.terms) <= limit
     if question.long is not None:
@@ -106,5 +106,5 @@ def test_no_more_than_the_limit_is_looked_for(text: str, limit: int) -> None:
 
 
 @pytest.mark.parametrize("piece", ["a.", "a", "?", " .", "。", "what ", "什么", "a? "])
-def test_hostile_messages_are_read_in_one_pass(piece: str) -> None:
+def test_hostile_message_is_parsed_in_linear_time(piece: str) -> None:
     assert len(parsed(piece * 50_000).terms) <= 64

@@ -1,4 +1,4 @@
-"""Sessions by chance, as another program may have written them, too."""
+"""Random sessions, which another program may have written."""
 
 from datetime import UTC, datetime, timedelta, timezone
 from itertools import accumulate
@@ -96,7 +96,7 @@ DOCUMENTS = st.builds(
 
 
 def conversation(name: str, *questions: str, agent: str = "main") -> Session:
-    """Return a session with questions, a minute apart, and the keywords and hashes of them."""
+    """Return a session of questions a minute apart, with their keywords and hashes."""
     turns = []
     for at, question in enumerate(questions):
         words = keywords(question)

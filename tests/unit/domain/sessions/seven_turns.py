@@ -1,4 +1,4 @@
-"""The reference's session of seven turns: two are as it shows them, the other five are ours in its manner."""
+"""A session of seven turns: two from the reference, the other five in the same style."""
 
 from datetime import UTC, datetime, timedelta
 

@@ -1,4 +1,4 @@
-"""A conversation is named as it is cited, or by the bare name of its session or file."""
+"""Paths that a name of a conversation may refer to: a citation, a session or a file."""
 
 import pytest
 
@@ -6,7 +6,7 @@ from memoryd.domain.sessions.names import may_belong_to, possible_paths
 
 
 @pytest.mark.parametrize(
-    ("name", "meant"),
+    ("name", "paths"),
     [
         ("session:cli-main-20260130", ("session:cli-main-20260130",)),
         ("session:cli-main-20260130#Q3-Q5", ("session:cli-main-20260130",)),
@@ -19,12 +19,12 @@ from memoryd.domain.sessions.names import may_belong_to, possible_paths
         ("", ()),
     ],
 )
-def test_name_stands_for(name: str, meant: tuple[str, ...]) -> None:
-    assert possible_paths(name, "main") == meant
+def test_name_has_possible_paths(name: str, paths: tuple[str, ...]) -> None:
+    assert possible_paths(name, "main") == paths
 
 
 @pytest.mark.parametrize(
     ("path", "expected"), [("sessions/main/x.jsonl", True), ("sessions/other/x.jsonl", False), ("session:x", True)]
 )
-def test_path_of_a_transcript_names_its_agent(path: str, expected: bool) -> None:
+def test_transcript_path_contains_its_agent(path: str, expected: bool) -> None:
     assert may_belong_to(path, "main") is expected

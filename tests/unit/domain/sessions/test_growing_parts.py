@@ -1,4 +1,4 @@
-"""A conversation in parts: lines are arithmetic, and how it was read step by step leaves no trace."""
+"""Parts of a growing conversation: line numbers, limits, and independence of the steps of reading."""
 
 import pytest
 from hypothesis import given
@@ -16,7 +16,7 @@ from memoryd.domain.sessions.conversation_parts import (
 from memoryd.domain.sessions.transcripts.records import folded
 
 
-def said(*numbers: int, text: str = "User: and then?") -> list[ConversationLine]:
+def spoken(*numbers: int, text: str = "User: and then?") -> list[ConversationLine]:
     return [ConversationLine(number, f"{text} {number}", number) for number in numbers]
 
 
@@ -29,43 +29,43 @@ def enumerate_lines(parts: list[ConversationPart]) -> list[tuple[int, str]]:
     return [pair for part in parts for pair in enumerate(part.text.split("\n"), start=part.first_line)]
 
 
-def test_every_line_stands_on_its_number_with_empty_ones_between() -> None:
-    (part,) = appended_parts(None, said(3, 4, 7))
+def test_lines_keep_their_numbers_with_empty_ones_between() -> None:
+    (part,) = appended_parts(None, spoken(3, 4, 7))
     assert part.first_line == 3
     assert part.text.split("\n") == ["User: and then? 3", "User: and then? 4", "", "", "User: and then? 7"]
     assert (part.last_line, part.spoken, part.last_ns) == (7, 3, 7)
 
 
-def test_a_part_grows_until_it_is_large_or_long_enough() -> None:
-    parts = appended_parts(None, said(*range(1, 2 * PART_SPOKEN + 2)))
+def test_part_grows_up_to_its_limits() -> None:
+    parts = appended_parts(None, spoken(*range(1, 2 * PART_SPOKEN + 2)))
     assert [part.spoken for part in parts] == [PART_SPOKEN, PART_SPOKEN, 1]
     large = appended_parts(None, [ConversationLine(1, "x" * PART_CHARS), ConversationLine(2, "y")])
     assert [part.first_line for part in large] == [1, 2]
 
 
-def test_a_long_silence_ends_a_part_and_is_no_text() -> None:
-    parts = appended_parts(None, said(1, 1 + MAX_GAP, 2 + 2 * MAX_GAP, 1_000_000_000))
+def test_long_gap_ends_a_part() -> None:
+    parts = appended_parts(None, spoken(1, 1 + MAX_GAP, 2 + 2 * MAX_GAP, 1_000_000_000))
     assert [part.first_line for part in parts] == [1, 2 + 2 * MAX_GAP, 1_000_000_000]
     assert sum(len(part.text) for part in parts) < 3 * MAX_GAP
 
 
-def test_a_line_without_a_time_leaves_the_time_of_the_one_before() -> None:
+def test_line_without_time_keeps_previous_time() -> None:
     (part,) = appended_parts(None, [ConversationLine(1, "a", 5), ConversationLine(2, "b")])
     assert part.last_ns == 5
 
 
-def test_a_line_that_runs_backwards_is_refused() -> None:
-    (part,) = appended_parts(None, said(3))
+def test_line_number_that_does_not_rise_is_refused() -> None:
+    (part,) = appended_parts(None, spoken(3))
     with pytest.raises(ValueError, match="line 3 comes after line 3"):
-        appended_parts(part, said(3))
+        appended_parts(part, spoken(3))
 
 
-def test_text_in_one_line_has_no_line_end_of_any_kind() -> None:
+def test_folded_text_has_no_line_end_of_any_kind() -> None:
     assert folded(" a\r\n\tb\u2028c\x85d ") == "a b c d"
 
 
 @given(st.lists(st.tuples(st.integers(1, 300), st.integers(0, 9000)), max_size=60), st.data())
-def test_steps_leave_no_trace(shape: list[tuple[int, int]], data: st.DataObject) -> None:
+def test_parts_do_not_depend_on_steps(shape: list[tuple[int, int]], data: st.DataObject) -> None:
     number, lines = 0, []
     for step, size in shape:
         number += step
@@ -96,5 +96,5 @@ def test_steps_leave_no_trace(shape: list[tuple[int, int]], data: st.DataObject)
         ("User: Shall we walk?", 0.0),
     ],
 )
-def test_a_question_without_an_answer_tells_nothing(text: str, share: float) -> None:
+def test_answered_share_ignores_unanswered_questions(text: str, share: float) -> None:
     assert answered_share(text, {"beans": 1.0, "soak": 1.0, "豆子": 1.0}) == share

@@ -1,4 +1,4 @@
-"""What is kept of a text that was said: its lines, and signs that one can see; no secret hides behind the others."""
+"""Sanitizing of texts: lines and visible characters are kept, and invisible ones cannot hide a secret."""
 
 import unicodedata
 
@@ -12,7 +12,7 @@ from memoryd.domain.text.sanitizing import harmless_text
 
 KEY = "sk-ant-api03-" + "aB3dE6gH9j" * 6
 PASSWORD = "hunter2hunter2"
-HIDING = (
+INVISIBLE = (
     "\u200b",
     "\u200c",
     "\u200d",
@@ -26,7 +26,7 @@ HIDING = (
     "\U000e0041",
 )
 
-KEPT = (
+VISIBLE = (
     "two\nlines\tand a tab",
     "👩‍👩‍👧 and ❤️‍🔥, 1️⃣, 👍🏽",
     "🏴\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f",
@@ -35,8 +35,8 @@ KEPT = (
 )
 
 
-@pytest.mark.parametrize("text", KEPT)
-def test_text_that_can_be_seen_stays(text: str) -> None:
+@pytest.mark.parametrize("text", VISIBLE)
+def test_visible_text_is_unchanged(text: str) -> None:
     assert harmless_text(text) == text
 
 
@@ -49,41 +49,41 @@ def test_text_that_can_be_seen_stays(text: str) -> None:
         ("half \ud83d", "half ?"),
     ],
 )
-def test_what_nobody_sees_is_taken_out(text: str, kept: str) -> None:
+def test_invisible_characters_are_removed(text: str, kept: str) -> None:
     assert harmless_text(text) == kept
 
 
-@pytest.mark.parametrize("sign", HIDING, ids=ascii)
+@pytest.mark.parametrize("char", INVISIBLE, ids=ascii)
 @pytest.mark.parametrize("at", [4, 20, 45])
-def test_nothing_hides_a_key_or_its_name(sign: str, at: int) -> None:
-    assert "6gH9j" not in harmless_text(f"it is {KEY[:at]}{sign}{KEY[at:]} so")[20:-8]
-    assert PASSWORD not in harmless_text(f"pass{sign}word: {PASSWORD}")
-    assert PASSWORD not in harmless_text(f"passwd={sign}{PASSWORD}")
-    assert PASSWORD not in harmless_text(f"passwd={PASSWORD[:at]}{sign}{PASSWORD[at:]}").replace(sign, "")
-    assert "abc123456" not in harmless_text(f"密{sign}码是abc123456")
+def test_invisible_character_does_not_hide_a_secret(char: str, at: int) -> None:
+    assert "6gH9j" not in harmless_text(f"it is {KEY[:at]}{char}{KEY[at:]} so")[20:-8]
+    assert PASSWORD not in harmless_text(f"pass{char}word: {PASSWORD}")
+    assert PASSWORD not in harmless_text(f"passwd={char}{PASSWORD}")
+    assert PASSWORD not in harmless_text(f"passwd={PASSWORD[:at]}{char}{PASSWORD[at:]}").replace(char, "")
+    assert "abc123456" not in harmless_text(f"密{char}码是abc123456")
 
 
-def test_a_key_may_begin_behind_what_was_taken_out() -> None:
+def test_secret_that_starts_a_piece_is_redacted() -> None:
     assert redact_pieces(["token", KEY, "more"]) == f"token{KEY[:6]}…{KEY[-4:]}more"
 
 
-signs = st.text(st.characters() | st.sampled_from("".join(HIDING) + "\n\t ❤👩ा"), max_size=40)
+TEXTS = st.text(st.characters() | st.sampled_from("".join(INVISIBLE) + "\n\t ❤👩ा"), max_size=40)
 
 
-@given(signs)
-def test_text_is_harmless_once_for_all(text: str) -> None:
+@given(TEXTS)
+def test_harmless_text_has_no_control_characters_or_secrets(text: str) -> None:
     kept = harmless_text(text)
-    assert [sign for sign in kept if unicodedata.category(sign) in ("Cc", "Cs") and sign not in "\n\t"] == []
+    assert [char for char in kept if unicodedata.category(char) in ("Cc", "Cs") and char not in "\n\t"] == []
     assert redact(kept) == kept
 
 
 @pytest.mark.parametrize("name", ["ports", "discord-常规-20260130", "transcript-0d9f-0123abcd", "Ünïcode Name"])
-def test_a_name_without_secrets_is_as_ever(name: str) -> None:
+def test_name_without_secrets_is_only_made_safe(name: str) -> None:
     assert named_id(name) == safe_id(name)
 
 
 @pytest.mark.parametrize("secret", [PASSWORD, "AKIAIOSFODNN7QWERTYU"])
-def test_a_name_holds_no_secret(secret: str) -> None:
+def test_name_contains_no_secret(secret: str) -> None:
     name = named_id(f"my password={secret} here")
     assert secret.lower() not in name
     assert name == safe_id(name) == named_id(name)

@@ -1,4 +1,4 @@
-"""Keywords, hash and topics are the same every time, and near for near questions, in English and Chinese."""
+"""Keywords, hashes and topics of questions in English and Chinese."""
 
 import pytest
 from hypothesis import given
@@ -30,11 +30,11 @@ NEAR_QUESTIONS = (
         ("??? 🙂", ()),
     ],
 )
-def test_telling_words_are_found(text: str, words: tuple[str, ...]) -> None:
+def test_keywords_are_significant_words(text: str, words: tuple[str, ...]) -> None:
     assert keywords(text, commonness) == words
 
 
-def test_of_many_words_the_rarest_are_kept_in_their_order() -> None:
+def test_rarest_keywords_are_kept_in_order() -> None:
     text = " ".join(f"common{number} rare{number}" for number in range(20))
     found = keywords(text, lambda word: 0.2 if word.startswith("common") else 0.0)
     assert found == tuple(f"rare{number}" for number in range(MAX_KEYWORDS))
@@ -47,24 +47,24 @@ def test_keywords_are_bounded_and_distinct(text: str) -> None:
     assert len(set(found)) == len(found)
 
 
-def test_hash_is_the_same_in_every_version() -> None:
+def test_hash_is_stable() -> None:
     assert simhash(("design",)) == "dd38fa41e9522123"
     assert simhash(("设计", "记忆")) == simhash(("记忆", "设计"))
     assert simhash((), "hi") == simhash((), " HI ") != simhash((), "hello")
 
 
 @pytest.mark.parametrize(("one", "other"), NEAR_QUESTIONS)
-def test_near_questions_are_near(one: str, other: str) -> None:
+def test_similar_questions_have_near_hashes(one: str, other: str) -> None:
     first, second = (simhash(keywords(text, commonness), text) for text in (one, other))
     assert distance(first, second) <= NEAR
 
 
-def test_other_questions_are_far() -> None:
+def test_different_questions_have_far_hashes() -> None:
     hashes = [simhash(keywords(one, commonness), one) for one, _ in NEAR_QUESTIONS]
     assert min(distance(one, other) for one in hashes for other in hashes if one != other) > NEAR + 6
 
 
-def test_hash_of_another_program_is_only_ever_equal() -> None:
+def test_foreign_hash_is_equal_or_far() -> None:
     assert distance("abc123", "abc123") == 0
     assert distance("abc123", "def456") == distance("abc123", "0" * 16) == 64
 
@@ -85,12 +85,12 @@ def test_hash_of_another_program_is_only_ever_equal() -> None:
         ("好的", "不客气", ()),
     ],
 )
-def test_topics_are_tags(question: str, answer: str | None, tags: tuple[str, ...]) -> None:
+def test_question_has_topics(question: str, answer: str | None, tags: tuple[str, ...]) -> None:
     assert topics(question, answer, keywords(question, commonness)) == tags
 
 
 @given(st.text(), st.text() | st.none())
-def test_topics_are_few_and_plain(question: str, answer: str | None) -> None:
+def test_topics_are_at_most_three_without_spaces(question: str, answer: str | None) -> None:
     tags = topics(question, answer, keywords(question))
     assert len(tags) <= 3
     assert all(tag and not any(sign.isspace() for sign in tag) for tag in tags)

@@ -1,4 +1,4 @@
-"""What becomes of messages that are sent twice, and of answers in parts."""
+"""Repeated messages, and answers in parts."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -14,7 +14,7 @@ TURN = Turn(1, "Which port?", NOW)
 SESSION = Session(SessionId("s"), NOW, (TURN,))
 
 
-def test_same_words_again_are_the_same_message_while_nobody_answered() -> None:
+def test_repeated_message_is_the_same_turn_until_answered() -> None:
     assert repeated_turn(SESSION, "Which port?", NOW + timedelta(seconds=30), is_timed=False) is TURN
     assert repeated_turn(SESSION, "Which host?", NOW, is_timed=False) is None
     assert repeated_turn(SESSION, "Which port?", NOW + RETRY, is_timed=False) is None
@@ -23,7 +23,7 @@ def test_same_words_again_are_the_same_message_while_nobody_answered() -> None:
     assert repeated_turn(answered, "Which port?", NOW, is_timed=False) is None
 
 
-def test_message_with_a_time_is_the_same_at_that_time_alone() -> None:
+def test_timed_message_is_the_same_only_at_that_time() -> None:
     later = replace(
         SESSION, turns=(replace(TURN, answer="18790"), Turn(2, "And the host?", NOW + timedelta(minutes=1)))
     )
@@ -32,7 +32,7 @@ def test_message_with_a_time_is_the_same_at_that_time_alone() -> None:
     assert repeated_turn(Session(SessionId("s"), NOW), "Which port?", NOW, is_timed=True) is None
 
 
-def test_answers_in_parts_are_one_answer_and_a_part_sent_again_is_none() -> None:
+def test_answer_parts_are_joined_and_repeated_part_is_ignored() -> None:
     assert join_answer("", "Let me look.") == "Let me look."
     whole = join_answer("Let me look.", "It is 18790.")
     assert whole == "Let me look.\n\nIt is 18790."

@@ -1,4 +1,4 @@
-"""The documents of sessions: what is rendered is parsed again, and what is not ours is told apart."""
+"""Documents of sessions: rendering and parsing, with foreign and damaged documents."""
 
 import json
 
@@ -28,12 +28,12 @@ ROW = {"session_id": "a", "created": "2026-01-30T18:16:00Z", "qa_sequence": [TUR
 
 
 @given(SESSIONS)
-def test_session_is_parsed_as_it_was_rendered(session: Session) -> None:
+def test_session_round_trips(session: Session) -> None:
     assert parse_session(render_session(session).encode()) == session
 
 
 @given(SESSIONS, st.data())
-def test_session_that_grew_is_rendered_as_if_it_were_new(session: Session, data: st.DataObject) -> None:
+def test_grown_session_is_rendered_like_a_new_one(session: Session, data: st.DataObject) -> None:
     other = replace(data.draw(SESSIONS), turns=session.turns[: data.draw(st.integers(0, 4))])
     turns = session.turns[:-1]
     answered = (*turns[:-1], replace(turns[-1], answer="said before")) if turns else turns
@@ -42,14 +42,14 @@ def test_session_that_grew_is_rendered_as_if_it_were_new(session: Session, data:
 
 
 @given(DOCUMENTS)
-def test_document_is_parsed_as_it_was_rendered(document: QaDocument) -> None:
+def test_document_round_trips(document: QaDocument) -> None:
     text = render_document(document)
     assert parse_document(text.encode()) == document
     assert render_document(parse_document(text.encode())) == text
 
 
 @given(DOCUMENTS)
-def test_totals_and_indexes_are_those_of_the_sessions(document: QaDocument) -> None:
+def test_totals_and_indexes_match_sessions(document: QaDocument) -> None:
     value = json.loads(render_document(document))
     turns = [turn for row in value["sessions"] for turn in row["qa_sequence"]]
     stubs = [entry for entry in document.entries if isinstance(entry, SessionStub)]
@@ -64,7 +64,7 @@ def test_totals_and_indexes_are_those_of_the_sessions(document: QaDocument) -> N
 
 
 @given(st.binary() | JSON.map(json.dumps).map(str.encode))
-def test_what_is_no_document_is_refused(data: bytes) -> None:
+def test_other_data_is_refused(data: bytes) -> None:
     with pytest.raises((ForeignDocumentError, DamagedDocumentError)):
         parse_document(data)
     with pytest.raises((ForeignDocumentError, DamagedDocumentError)):
@@ -72,7 +72,7 @@ def test_what_is_no_document_is_refused(data: bytes) -> None:
 
 
 @given(DOCUMENTS, st.data())
-def test_part_of_a_document_is_damaged(document: QaDocument, data: st.DataObject) -> None:
+def test_truncated_document_is_damaged(document: QaDocument, data: st.DataObject) -> None:
     whole = render_document(document).encode().rstrip()
     cut = whole[: data.draw(st.integers(0, len(whole) - 1))]
     with pytest.raises(DamagedDocumentError):
@@ -83,7 +83,7 @@ def test_part_of_a_document_is_damaged(document: QaDocument, data: st.DataObject
     ("change", "reason"),
     [({"version": 2}, "version"), ({"structure": "vectors"}, "structure"), ({"version": "1"}, "version")],
 )
-def test_document_of_another_program_or_version_is_foreign(change: dict[str, object], reason: str) -> None:
+def test_document_of_other_program_or_version_is_foreign(change: dict[str, object], reason: str) -> None:
     with pytest.raises(ForeignDocumentError, match=reason):
         parse_document(json.dumps({**PLAIN, **change}).encode())
 
@@ -105,7 +105,7 @@ def test_document_of_another_program_or_version_is_foreign(change: dict[str, obj
         ({"marked": "yes"}, "marked is neither true nor false"),
     ],
 )
-def test_damage_is_named_by_its_place(turn: dict[str, object], place: str) -> None:
+def test_damage_is_reported_with_its_place(turn: dict[str, object], place: str) -> None:
     rows = [{**ROW, "qa_sequence": [{**TURN, **turn}]}]
     with pytest.raises(DamagedDocumentError, match=place):
         parse_document(json.dumps({**PLAIN, "sessions": rows}).encode())
@@ -115,12 +115,12 @@ def test_damage_is_named_by_its_place(turn: dict[str, object], place: str) -> No
     "rows",
     [[ROW, ROW], [{**ROW, "qa_sequence": [TURN, TURN]}], [{"created": "x"}], ["a"], {}, [{**ROW, "remember": 0}]],
 )
-def test_sessions_that_contradict_themselves_are_damaged(rows: object) -> None:
+def test_inconsistent_sessions_are_damaged(rows: object) -> None:
     with pytest.raises(DamagedDocumentError):
         parse_document(json.dumps({**PLAIN, "sessions": rows}).encode())
 
 
-def test_what_the_reference_shows_is_read() -> None:
+def test_example_of_the_reference_is_parsed() -> None:
     turn = {**TURN, "q_tokens": ["hi"], "q_hash": "abc123", "a": None, "a_significance": 0}
     document = parse_document(json.dumps({**PLAIN, "sessions": [{**ROW, "qa_sequence": [turn]}]}).encode())
     (session,) = document.entries
@@ -128,7 +128,7 @@ def test_what_the_reference_shows_is_read() -> None:
     assert session.turns[0].question_hash == "abc123"
 
 
-def test_hash_of_one_turn_is_an_object_and_of_more_a_list() -> None:
+def test_hash_index_has_an_object_for_one_turn_and_a_list_for_several() -> None:
     entries = (conversation("a", "restart nginx"), conversation("b", "restart nginx", "install caddy"))
     found = json.loads(render_document(QaDocument(entries)))["index"]["by_semantic_hash"]
     assert list(found.values()) == [
@@ -137,13 +137,13 @@ def test_hash_of_one_turn_is_an_object_and_of_more_a_list() -> None:
     ]
 
 
-def test_newest_session_comes_first_by_recency() -> None:
+def test_recency_index_starts_with_newest_session() -> None:
     older, newer = conversation("a", "one"), conversation("b", "one", "two")
     found = json.loads(render_document(QaDocument((older, newer))))["index"]["by_recency"]
     assert [(one["session"], one["seq"]) for one in found] == [("b", 2), ("a", 1)]
 
 
-def test_long_session_is_a_stub_that_names_its_file() -> None:
+def test_long_session_is_a_stub_with_its_file() -> None:
     long = conversation("long", *(f"question of the boiler {number}" for number in range(MAX_TURNS + 1)))
     short = replace(long, turns=long.turns[:MAX_TURNS])
     assert entry_of(short) == short

@@ -1,4 +1,4 @@
-"""When a transcript that grows is read on."""
+"""When a growing transcript is read."""
 
 import pytest
 
@@ -19,22 +19,22 @@ RULE = ReadingRule(bytes=1000, lines=10, idle=60.0)
         (Growth(10, 1, 0.0, is_compacted=True), True),
     ],
 )
-def test_enough_growth_a_rest_or_a_compaction(growth: Growth, expected: bool) -> None:
+def test_transcript_is_due_after_growth_rest_or_compaction(growth: Growth, expected: bool) -> None:
     assert is_due(growth, RULE) is expected
 
 
 @pytest.mark.parametrize("rule", [ReadingRule(bytes=0, lines=10), ReadingRule(bytes=1000, lines=0)])
-def test_nought_means_any_growth(rule: ReadingRule) -> None:
+def test_limit_zero_means_any_growth(rule: ReadingRule) -> None:
     assert is_due(Growth(1, 1, 0.0), rule)
     assert not is_due(Growth(0, 0, 0.0), rule)
 
 
-def test_compaction_may_be_left_to_the_other_rules() -> None:
+def test_compaction_rule_can_be_disabled() -> None:
     rule = ReadingRule(bytes=1000, lines=10, idle=60.0, after_compaction=False)
     assert not is_due(Growth(10, 1, 0.0, is_compacted=True), rule)
 
 
-def test_a_rest_ends_in_what_is_left_of_it_and_only_after_growth() -> None:
+def test_remaining_rest_is_known_only_after_growth() -> None:
     assert rests_in(Growth(1, 0, 20.0), RULE) == 40.0
     assert rests_in(Growth(1, 0, 80.0), RULE) == 0.0
     assert rests_in(Growth(0, 0, 20.0), RULE) is None
@@ -49,5 +49,5 @@ def test_a_rest_ends_in_what_is_left_of_it_and_only_after_growth() -> None:
         (b'{"type":"message"}', False),
     ],
 )
-def test_compaction_is_told_by_its_record_not_by_words_about_it(line: bytes, expected: bool) -> None:
+def test_compaction_is_recognised_by_its_record(line: bytes, expected: bool) -> None:
     assert tells_compaction(line) is expected

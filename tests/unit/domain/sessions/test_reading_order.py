@@ -1,4 +1,4 @@
-"""Long conversations are read by turns with all others, and what may have been renamed is kept until that is known."""
+"""Fair order of reading conversations, and detection of renamed ones."""
 
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.sessions.making_turns import ReadingOrder, Renaming
@@ -6,7 +6,7 @@ from memoryd.domain.sessions.making_turns import ReadingOrder, Renaming
 A, B, C = (RelativePath(name) for name in "abc")
 
 
-def test_one_that_was_begun_is_read_on_between_others() -> None:
+def test_begun_conversations_alternate_with_others() -> None:
     order = ReadingOrder(RelativePath(f"{number}") for number in range(10))
     order.begun.extend([A, B])
     taken = []
@@ -18,7 +18,7 @@ def test_one_that_was_begun_is_read_on_between_others() -> None:
     assert order.is_empty
 
 
-def test_what_is_gone_waits_for_what_was_new_then_and_for_nothing_else() -> None:
+def test_missing_conversation_waits_for_files_that_were_new() -> None:
     renaming = Renaming()
     renaming.note([A], [B])
     assert renaming.deleted_conversations([B, C]) == []

@@ -1,4 +1,4 @@
-"""Which turns come for a message, in which order, within which budget, and why."""
+"""Choice of turns for a message: session, order, budget and reason."""
 
 from datetime import timedelta
 
@@ -44,7 +44,7 @@ def chosen(message: str, current: Session | None = None, run: int = 1) -> Sequen
         ("装修的预算是多少", ANBAU, 1),
     ],
 )
-def test_other_session_comes_up_to_the_match(message: str, session: Session, seq: int) -> None:
+def test_other_session_is_shown_up_to_the_match(message: str, session: Session, seq: int) -> None:
     for current in (None, *(one for one in (BOILER, TRIP, ANBAU) if one != session)):
         choice = chosen(message, current)
         assert (choice.session, choice.last_seq, choice.why) == (session.id, seq, Chosen.OTHER_MATCHES)
@@ -52,13 +52,13 @@ def test_other_session_comes_up_to_the_match(message: str, session: Session, seq
 
 
 @pytest.mark.parametrize(("run", "last_seq"), [(1, 2), (2, 2), (3, 3), (4, 4), (9, 5)])
-def test_turns_after_the_match_come_where_too_few_lead_to_it(run: int, last_seq: int) -> None:
+def test_turns_after_match_fill_a_short_run(run: int, last_seq: int) -> None:
     choice = chosen("how is the pressure", run=run)
     assert (choice.session, choice.match and choice.match.seq, choice.last_seq) == ("boiler", 2, last_seq)
     assert ("with the match" in choice.sentence) == (last_seq > 2)
 
 
-def test_words_of_neighbours_count_together() -> None:
+def test_words_of_neighbouring_turns_add_up() -> None:
     one = conversation("one", "a boat for the lake", "what does the licence cost", "and the mooring")
     many = indexed(one, *(conversation(f"s{at}", f"boat number {at}", "its licence") for at in range(3)))
     keys = MessageKeys(("mooring", "licence", "boat"))
@@ -67,13 +67,13 @@ def test_words_of_neighbours_count_together() -> None:
     assert best.score > many.matches(keys, run=1)[0].score
 
 
-def test_vague_message_has_little_in_common_with_anything() -> None:
+def test_message_with_fewer_matching_words_scores_lower() -> None:
     (vague,) = ALL.matches(MessageKeys(("pressure",)), run=1)
     (clear,) = ALL.matches(MessageKeys(("pressure", "boiler")), run=1)
     assert vague.score < clear.score
 
 
-def test_conversation_that_answers_comes_before_one_that_only_asks() -> None:
+def test_answered_conversation_ranks_before_one_that_only_asks() -> None:
     asked = conversation("asked", "when do we sail to Korfu")
     answered = conversation("answered", "when does our ship sail to Korfu")
     answered = replace(answered, turns=(replace(answered.turns[0], answer="On the 3rd of May."),))
@@ -82,33 +82,36 @@ def test_conversation_that_answers_comes_before_one_that_only_asks() -> None:
         assert [one.session for one in found] == ["answered", "asked"]
 
 
-def test_words_that_are_common_in_the_language_count_less() -> None:
+def test_words_common_in_the_language_count_less() -> None:
     sessions = conversation("common", "a long story"), conversation("rare", "a mooring")
-    taught = IndexedTurns(lambda word: 0.2 if word == "long" else 0.0)
+    with_commonness = IndexedTurns(lambda word: 0.2 if word == "long" else 0.0)
     for session in sessions:
-        taught.put(session)
-    assert [one.session for one in taught.matches(MessageKeys(("long", "mooring")))] == ["rare", "common"]
-    assert indexed(*sessions).matches(MessageKeys(("long",)))[0].score > taught.matches(MessageKeys(("long",)))[0].score
+        with_commonness.put(session)
+    assert [one.session for one in with_commonness.matches(MessageKeys(("long", "mooring")))] == ["rare", "common"]
+    assert (
+        indexed(*sessions).matches(MessageKeys(("long",)))[0].score
+        > with_commonness.matches(MessageKeys(("long",)))[0].score
+    )
 
 
-def test_turn_that_is_answered_takes_the_place_of_the_question_alone() -> None:
+def test_answered_turn_replaces_its_question() -> None:
     topics = conversation("trip", "trip to Lisbon in May", "which hotel in Lisbon has parking")
     last = replace(TRIP.turns[1], answer="Hotel Avenida", tokens=("hotel", "avenida"), topics=("hotel_avenida",))
     answered = replace(TRIP, turns=(TRIP.turns[0], last, TRIP.turns[2]))
     grown = indexed(BOILER, topics, ANBAU, replace(answered, turns=answered.turns[:2]), answered)
-    afresh = indexed(BOILER, answered, ANBAU)
+    fresh = indexed(BOILER, answered, ANBAU)
     for keys in (MessageKeys(("hotel", "avenida")), MessageKeys(("parking",)), message_keys("Lisbon in May")):
-        assert grown.matches(keys, run=2) == afresh.matches(keys, run=2)
+        assert grown.matches(keys, run=2) == fresh.matches(keys, run=2)
     assert indexed(answered, TRIP).matches(message_keys("parking")) == indexed(TRIP).matches(message_keys("parking"))
 
 
-def test_current_session_comes_with_its_last_turns_where_it_matches_a_little() -> None:
+def test_weak_match_shows_last_turns_of_current_session() -> None:
     choice = chosen("is there any pressure", BOILER)
     assert (choice.session, choice.last_seq, choice.why) == ("boiler", None, Chosen.CURRENT_MATCHES)
     assert choice.sentence.startswith("the last turns of the current session, boiler: turn 2 matches (“pressure”")
 
 
-def test_current_session_comes_around_the_turn_that_matches_clearly() -> None:
+def test_clear_match_shows_turns_around_it_in_current_session() -> None:
     choice = chosen("which valve of the boiler leaks", BOILER, run=2)
     assert (choice.session, choice.last_seq, choice.why) == ("boiler", 3, Chosen.CURRENT_MATCHES)
     assert choice.sentence.startswith("the turns of the current session, boiler, around turn 3, which matches (“")
@@ -146,14 +149,12 @@ def test_fillers_match_nothing(message: str) -> None:
         ("by the way, that umbrella?", "elsewhere"),
     ],
 )
-def test_message_that_takes_up_what_was_said_stays_unless_another_session_is_clearly_better(
-    message: str, session: str
-) -> None:
+def test_reference_stays_unless_other_session_matches_clearly(message: str, session: str) -> None:
     found, keys = indexed(ELSEWHERE, TRIP), message_keys(message)
     assert choose(keys, TRIP.id, found.matches(keys)).session == session
 
 
-def test_meaning_finds_a_turn_without_any_of_its_words() -> None:
+def test_turn_is_found_by_meaning_alone() -> None:
     keys = message_keys("lodgings with a garage")
     assert ALL.matches(keys) == []
     near = {TRIP.id: {2: 0.6}, SessionId("gone"): {1: 1.0}}
@@ -166,13 +167,13 @@ def test_meaning_finds_a_turn_without_any_of_its_words() -> None:
     assert choose(replace(keys, takes_up=True), BOILER.id, [match]).session == "boiler"
 
 
-def test_run_lies_where_the_words_are_not_where_the_session_is_near() -> None:
+def test_words_decide_run_before_meaning() -> None:
     (match,) = ALL.matches(MessageKeys(("flights",)), run=1, near={TRIP.id: {1: 0.9}})
     assert match.seq == 3
     assert match.score == pytest.approx(0.36)
 
 
-def test_turns_come_in_the_order_in_which_they_were_said() -> None:
+def test_turns_are_ordered_by_time() -> None:
     first, second, late = TRIP.turns
     mixed = replace(TRIP, turns=(first, second, replace(late, timestamp=first.timestamp + timedelta(seconds=1))))
     assert [turn.seq for turn in mixed.in_order] == [1, 3, 2]
@@ -187,12 +188,12 @@ def test_turns_come_in_the_order_in_which_they_were_said() -> None:
 
 
 @pytest.mark.parametrize("message", ["and that one?", "好的", "quantum chromodynamics", "???"])
-def test_current_session_comes_where_nothing_matches(message: str) -> None:
+def test_current_session_is_shown_if_nothing_matches(message: str) -> None:
     choice = chosen(message, TRIP)
     assert (choice.session, choice.last_seq, choice.why) == ("trip", None, Chosen.NOTHING_MATCHES)
 
 
-def test_nothing_comes_where_nothing_is_known() -> None:
+def test_no_session_and_no_match_give_nothing() -> None:
     assert chosen("quantum chromodynamics").session is None
     assert choose(None, None, []).sentence == "no session is known, and nothing matches the message"
 
@@ -209,7 +210,7 @@ def test_rare_words_count_more() -> None:
     assert many.matches(keys)[0].session == "trip"
 
 
-def test_of_equal_sessions_the_newest_comes_first() -> None:
+def test_newest_of_equal_sessions_ranks_first() -> None:
     later = replace(
         TRIP,
         id=SessionId("later"),
@@ -219,14 +220,14 @@ def test_of_equal_sessions_the_newest_comes_first() -> None:
         assert indexed(*sessions).matches(message_keys("parking"))[0].session == "later"
 
 
-def test_current_session_is_told_of_behind_very_many_turns() -> None:
+def test_current_session_is_listed_after_very_many_turns() -> None:
     many = conversation("many", *["which boiler valve leaks"] * 500)
     keys = message_keys("which boiler valve leaks, and thanks for the pressure")
     found = indexed(BOILER, many).matches(keys, always=SessionId("boiler"))
     assert {one.session for one in found} == {"boiler", "many"}
 
 
-def test_current_session_is_told_of_behind_all_others() -> None:
+def test_current_session_is_listed_after_all_others() -> None:
     many = indexed(*(conversation(f"s{number}", "which boiler valve leaks") for number in range(20)), BOILER)
     keys = MessageKeys(("boiler", "valve", "leaks", "hi"))
     current = many.matches(replace(keys, tokens=("boiler", "tea")), limit=2, always=SessionId("boiler"))
@@ -235,7 +236,7 @@ def test_current_session_is_told_of_behind_all_others() -> None:
 
 
 @given(st.lists(SESSIONS, max_size=5), st.lists(st.sampled_from(["boiler", "trip", "anbau"]), max_size=3))
-def test_what_was_changed_and_dropped_is_found_as_in_a_new_index(sessions: list[Session], dropped: list[str]) -> None:
+def test_changed_index_matches_a_fresh_one(sessions: list[Session], dropped: list[str]) -> None:
     grown, kept = indexed(BOILER, TRIP, ANBAU), {one.id: one for one in (BOILER, TRIP, ANBAU)}
     for session in sessions:
         grown.put(session)
@@ -249,7 +250,7 @@ def test_what_was_changed_and_dropped_is_found_as_in_a_new_index(sessions: list[
     assert {(one.session, one.words) for one in grown.matches(keys)} == {(one.session, one.words) for one in fresh}
 
 
-def test_turn_that_was_changed_is_found_as_it_is() -> None:
+def test_changed_turn_is_found_by_its_new_words() -> None:
     changed = replace(
         BOILER, turns=(*BOILER.turns[:1], replace(BOILER.turns[1], tokens=("radiator",)), *BOILER.turns[2:])
     )
@@ -265,7 +266,7 @@ def answered(*answers: str | None) -> Session:
     return replace(session, turns=turns)
 
 
-def test_budget_drops_the_oldest_and_answers_that_do_not_fit() -> None:
+def test_budget_drops_oldest_turns_and_long_answers() -> None:
     session = answered("short", "long " * 400, "short", None, "short")
     found = sequence(session, budget=60)
     assert [(turn.seq, turn.answer) for turn in found] == [
@@ -280,7 +281,7 @@ def test_budget_drops_the_oldest_and_answers_that_do_not_fit() -> None:
     assert [(turn.seq, turn.answer) for turn in sequence(session, budget=0)] == [(5, None)]
 
 
-def test_budget_drops_what_is_far_from_the_match() -> None:
+def test_budget_drops_turns_far_from_the_match() -> None:
     session = answered("short", "short", "long " * 400, "short", "short")
     assert [(turn.seq, turn.answer) for turn in sequence(session, match=2, budget=10)] == [
         (1, "short"),
@@ -302,21 +303,21 @@ def test_sequence_is_a_run_within_its_budget(session: Session, turns: int, budge
 
 
 @given(SESSIONS, st.floats(0, 1))
-def test_pruning_loses_no_question(session: Session, threshold: float) -> None:
+def test_pruning_keeps_all_questions(session: Session, threshold: float) -> None:
     pruned = AnswerRetention(threshold).pruned(session)
     assert [turn.question for turn in pruned.turns] == [turn.question for turn in session.turns]
     assert {turn.significance > threshold for turn in pruned.turns if turn.answer is not None} <= {True}
     assert pruned.answers <= session.answers
 
 
-def test_session_grows_old_by_its_last_turn() -> None:
+def test_age_of_session_is_that_of_its_last_turn() -> None:
     last = BOILER.last_activity
     assert not AnswerRetention().is_old(last, last + timedelta(days=30))
     assert AnswerRetention().is_old(last, last + timedelta(days=30, seconds=1))
     assert not AnswerRetention().is_old(last, last - timedelta(days=99))
 
 
-def test_totals_are_true() -> None:
+def test_totals_are_added() -> None:
     assert totals([(7, 3)]) == Totals(7, 3)
     assert Totals(7, 3).ratio == 0.43
     assert totals([]).ratio == 0

@@ -1,4 +1,4 @@
-"""Commands in what a user says."""
+"""Slash commands in messages of a user."""
 
 import inspect
 import re
@@ -17,7 +17,7 @@ REMEMBER, RECALL, COMPACT = (row for row in SLASH_COMMANDS if row.name in ("reme
 
 
 @pytest.mark.parametrize(
-    ("said", "row", "text"),
+    ("message", "row", "text"),
     [
         ("/remember I drink tea", REMEMBER, "I drink tea"),
         ("  /Remember   two\nlines  ", REMEMBER, "two\nlines"),
@@ -33,12 +33,12 @@ REMEMBER, RECALL, COMPACT = (row for row in SLASH_COMMANDS if row.name in ("reme
         ("/compact please", COMPACT, "please"),
     ],
 )
-def test_command_is_read(said: str, row: SlashCommand, text: str) -> None:
-    assert command_of(said) == SpokenCommand(row, text)
+def test_command_is_parsed(message: str, row: SlashCommand, text: str) -> None:
+    assert command_of(message) == SpokenCommand(row, text)
 
 
 @pytest.mark.parametrize(
-    "said",
+    "message",
     [
         *(
             "/foo bar",
@@ -53,17 +53,17 @@ def test_command_is_read(said: str, row: SlashCommand, text: str) -> None:
         *("please /remember this", "remember this", "", "/recollect x", "/remember2 x", "\\remember x", "/home/me"),
     ],
 )
-def test_what_is_no_command_is_plain_text(said: str) -> None:
-    assert command_of(said) is None
+def test_other_text_is_no_command(message: str) -> None:
+    assert command_of(message) is None
 
 
-def test_long_text_is_read_at_once() -> None:
+def test_long_text_is_parsed_quickly() -> None:
     assert command_of("/remember " + "a" * 100_000) == SpokenCommand(REMEMBER, "a" * 100_000)
     assert command_of("/" + "a" * 100_000) is None
     assert command_of(" " * 100_000) is None
 
 
-def test_all_that_knows_commands_has_exactly_the_rows() -> None:
+def test_all_lists_of_commands_agree() -> None:
     names = tuple(row.name for row in SLASH_COMMANDS)
     assert names == get_args(CommandName) == COMMANDS
     assert names == get_args(get_type_hints(TurnCommandReply)["name"])
@@ -71,9 +71,9 @@ def test_all_that_knows_commands_has_exactly_the_rows() -> None:
     assert methods == {"run", *names}
     for name in names:
         inspect.signature(getattr(TurnCommands, name)).bind(None, text="", admitted=None, key="", scope="")
-    told = render("commands.md").partition("## In a message")[2]
-    listed = re.findall(r"^\| `/(\w+)(?: (\w+))?` \|", told, re.MULTILINE)
+    page = render("commands.md").partition("## In a message")[2]
+    listed = re.findall(r"^\| `/(\w+)(?: (\w+))?` \|", page, re.MULTILINE)
     assert listed == [(row.name, row.takes) for row in SLASH_COMMANDS]
     assert all(bool(row.takes) == bool(row.without) for row in SLASH_COMMANDS)
-    explained = (ROOT.parent / "docs" / "explanation" / "conversations.md").read_text()
-    assert all(f"`{f'/{row.name} {row.takes}'.strip()}`" in explained for row in SLASH_COMMANDS)
+    explanation = (ROOT.parent / "docs" / "explanation" / "conversations.md").read_text()
+    assert all(f"`{f'/{row.name} {row.takes}'.strip()}`" in explanation for row in SLASH_COMMANDS)

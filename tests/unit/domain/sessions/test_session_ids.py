@@ -1,4 +1,4 @@
-"""Names of sessions are safe file names on every disk, and tell one session from another."""
+"""Names of sessions: safe file names on every file system, and unique."""
 
 import unicodedata
 from datetime import UTC, date, datetime, timedelta
@@ -31,7 +31,7 @@ HOSTILE = (
 NAMES = st.text() | st.sampled_from(HOSTILE) | st.from_regex(r"agent:[a-z]{1,3}:(discord|cron):(dm|group):\w{0,9}")
 
 
-def first(key: str) -> str:
+def first_id(key: str) -> str:
     return session_id(key, DAY, lambda _: True)
 
 
@@ -45,18 +45,18 @@ def first(key: str) -> str:
         ("agent:main:cron:backup", "cron-backup-20260130"),
     ],
 )
-def test_name_tells_channel_peer_and_day(key: str, name: str) -> None:
-    assert first(key) == name
+def test_name_has_channel_peer_and_day(key: str, name: str) -> None:
+    assert first_id(key) == name
 
 
-def test_keys_that_differ_in_signs_or_capitals_have_other_names() -> None:
+def test_keys_that_differ_in_punctuation_or_case_have_different_names() -> None:
     keys = ["d:group:a.b", "d:group:a-b", "d:group:A-B", "d:group:a/b", "d:group:ａ-b", "d:a-b:", "d:group:a--b"]
-    names = [first(key) for key in keys]
+    names = [first_id(key) for key in keys]
     assert len({name.lower() for name in names}) >= len(keys) - 1
-    assert first("d:group:a-b") == "d-a-b-20260130"
+    assert first_id("d:group:a-b") == "d-a-b-20260130"
 
 
-def test_name_that_is_taken_gets_a_number() -> None:
+def test_duplicate_name_gets_a_number() -> None:
     taken = {"main-20260130", "main-20260130-2"}
     assert session_id("agent:main:main", DAY, lambda name: name not in taken) == "main-20260130-3"
 
@@ -65,12 +65,12 @@ def test_name_that_is_taken_gets_a_number() -> None:
 def test_name_is_safe_for_every_file_system(name: str) -> None:
     found = safe_id(name)
     assert 0 < len(found.encode()) <= MAX_BYTES
-    assert all(sign in "_-" or unicodedata.category(sign)[0] in "LNM" for sign in found)
+    assert all(char in "_-" or unicodedata.category(char)[0] in "LNM" for char in found)
     assert found == found.lower() == unicodedata.normalize("NFC", found)
     assert found not in RESERVED
     assert not found.startswith((".", "-"))
     assert safe_id(found) == found == safe_id(name)
-    assert safe_id(first(name)) == first(name)
+    assert safe_id(first_id(name)) == first_id(name)
 
 
 @given(st.lists(NAMES, max_size=6, unique=True))
@@ -87,7 +87,7 @@ def test_session_ends_after_six_idle_hours() -> None:
     assert not is_over(NOW, NOW - timedelta(days=1))
 
 
-def test_what_is_told_late_is_of_a_session_unless_it_was_said_six_idle_hours_before() -> None:
+def test_late_message_belongs_to_session_within_six_idle_hours() -> None:
     begun, last = NOW, NOW + timedelta(hours=2)
     assert [belongs(begun, last, begun + timedelta(hours=hours)) for hours in (-6, -5, 1, 7, 8)] == [
         False,

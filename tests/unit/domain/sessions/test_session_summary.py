@@ -1,4 +1,4 @@
-"""Summaries of conversations in their own words."""
+"""Extractive summaries of conversations."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -36,7 +36,7 @@ ROUTER = (
 )
 
 
-def test_says_what_was_asked_answered_decided_and_left_open() -> None:
+def test_summary_has_questions_answers_decisions_and_open_points() -> None:
     found = session_summary(session_of(*ROUTER))
     assert found.text == (
         "Asked: Which router should I buy for the cottage? "
@@ -48,7 +48,7 @@ def test_says_what_was_asked_answered_decided_and_left_open() -> None:
     assert not found.is_short
 
 
-def test_leaves_out_what_it_is_told_to_and_what_was_summed_up() -> None:
+def test_summary_omits_excluded_sentences_and_earlier_turns() -> None:
     session = session_of(*ROUTER)
     assert "judge" not in session_summary(session, is_left_out=lambda one: one == "My aunt is a judge.").text
     rest = session_summary(session, after=2)
@@ -57,7 +57,7 @@ def test_leaves_out_what_it_is_told_to_and_what_was_summed_up() -> None:
     assert session_summary(session, after=5).text == ""
 
 
-def test_small_talk_sums_and_orders_about_an_answer_are_of_no_session() -> None:
+def test_summary_omits_small_talk_sums_and_instructions() -> None:
     idle = (
         "lol you're funny",
         "今天好累",
@@ -74,7 +74,7 @@ def test_small_talk_sums_and_orders_about_an_answer_are_of_no_session() -> None:
     assert session_summary(session_of_facts).text == "Said: 我的工位在五楼靠门"
 
 
-def test_correction_is_told_with_what_it_corrects_or_not_at_all() -> None:
+def test_correction_appears_only_with_its_corrected_sentence() -> None:
     session = session_of(
         ("The dentist sees Theo on Monday at 10:30", "Okay."),
         ("no, Tuesday, not Monday", "Okay."),
@@ -88,24 +88,24 @@ def test_correction_is_told_with_what_it_corrects_or_not_at_all() -> None:
     assert session_summary(session, is_left_out=lambda one: one == first).text == text
 
 
-def test_correction_of_what_is_left_out_is_none_of_another_sentence() -> None:
+def test_correction_of_omitted_sentence_is_omitted() -> None:
     session = session_of(("My aunt is a judge. The class is on Monday.", "Okay."), ("no, Tuesday, not Monday", "Okay."))
     found = session_summary(session, is_left_out=lambda one: one == "The class is on Monday.")
     assert found.text == "Said: My aunt is a judge."
 
 
-def test_correction_is_told_that_is_only_a_value() -> None:
+def test_correction_that_is_only_a_value_is_included() -> None:
     session = session_of(("The class is on Monday", "Okay."), ("no, Tuesday", "Okay."), ("no problem", "Okay."))
     assert session_summary(session).text == "Said: The class is on Monday · no, Tuesday"
 
 
-def test_answer_is_told_with_its_question() -> None:
+def test_answer_follows_its_question() -> None:
     long = [(f"Which of the {word} keys opens the door of the barn?", None) for word in ("red", "blue")]
     text = session_summary(session_of(*ROUTER[:1], *long)).text
     assert text.index("Asked: Which router") < text.index("Answered: You should buy")
 
 
-def test_what_matters_most_is_told_where_not_all_fits() -> None:
+def test_most_significant_sentence_is_kept_within_limit() -> None:
     chat = [(f"The weather over field number {number} was grey and calm all day.", None) for number in range(20)]
     text = session_summary(session_of(*chat[:10], ROUTER[1], *chat[10:])).text
     assert "Decided: We decided to go with the second router." in text
@@ -121,7 +121,7 @@ def test_what_matters_most_is_told_where_not_all_fits() -> None:
         ((("My aunt is a judge.", None),) * 3, False),
     ],
 )
-def test_small_talk_is_told_shortly(said: tuple[tuple[str, str | None], ...], is_significant: bool) -> None:
+def test_summary_of_small_talk_is_short(said: tuple[tuple[str, str | None], ...], is_significant: bool) -> None:
     assert session_summary(session_of(*said)).is_short is not is_significant
 
 
@@ -135,7 +135,7 @@ EGGS = (
 )
 
 
-def test_what_was_asked_is_told_where_nothing_is_significant() -> None:
+def test_questions_are_summarised_if_nothing_is_significant() -> None:
     found = session_summary(session_of(*EGGS))
     assert found.text == "Asked: How do I boil an egg? · And hard? · what about altitude"
     assert session_summary(session_of(*EGGS[3:4], EGGS[5])).text == "Said: My aunt is a judge."
@@ -146,7 +146,7 @@ def test_what_was_asked_is_told_where_nothing_is_significant() -> None:
     assert session_summary(session_of(("为什么？", "不知道。"), ("你好", "你好"))).text == "问：为什么？"
 
 
-def test_what_is_announced_is_left_out_with_its_announcement() -> None:
+def test_omitting_an_introduction_omits_what_follows() -> None:
     session = session_of(
         ("My passphrase is:\ncorrect horse battery. We decided to buy a boat.", "Good."),
         ("What is my passphrase?", "You should say correct horse battery, because you decided to. It is Friday."),
@@ -156,7 +156,7 @@ def test_what_is_announced_is_left_out_with_its_announcement() -> None:
     assert "Decided: We decided to buy a boat." in text
 
 
-def test_stays_in_the_language_of_the_questions() -> None:
+def test_summary_is_in_language_of_questions() -> None:
     found = session_summary(
         session_of(
             ("网关用哪个端口？", "18790。你应该先停掉第二个进程，因为它占着租约，然后重新启动网关。"),
@@ -170,22 +170,22 @@ def test_stays_in_the_language_of_the_questions() -> None:
     )
 
 
-def test_tells_no_secret() -> None:
+def test_summary_contains_no_secret() -> None:
     key = "sk-proj-" + "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5bC7dE9fG"
-    told = session_summary(
+    text = session_summary(
         session_of((f"Is the key {key} still good?", None), (f"We decided to use {key}.", None))
     ).text
-    assert "Is the key" in told
-    assert key not in told
+    assert "Is the key" in text
+    assert key not in text
 
 
-def test_nothing_is_said_of_nothing() -> None:
+def test_empty_session_has_no_summary() -> None:
     assert session_summary(Session(SessionId("s"), NOW)).text == ""
     assert session_summary(Session(SessionId("s"), NOW)).titled(SessionId("s")) == ""
 
 
 @given(st.lists(st.tuples(st.text(max_size=400), st.none() | st.text(max_size=400)), max_size=12))
-def test_is_bounded_and_the_same_for_the_same_session(said: list[tuple[str, str | None]]) -> None:
+def test_summary_is_bounded_and_deterministic(said: list[tuple[str, str | None]]) -> None:
     session = session_of(*said)
     text = session_summary(session).text
     assert text == session_summary(session).text

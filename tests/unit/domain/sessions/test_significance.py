@@ -1,4 +1,4 @@
-"""Each part of a significance follows its rule, in English and Chinese."""
+"""The parts of significance, in English and Chinese."""
 
 from datetime import UTC, datetime
 
@@ -27,7 +27,7 @@ from tests.sweeps import whole_or
 from tests.waiting import soon
 
 NOW = datetime(2026, 1, 30, tzinfo=UTC)
-MATTERS = {
+SIGNIFICANT = {
     "My backups keep failing at night and I'm worried about the photos. What should I do?": (
         "First check the disk: run `smartctl -a /dev/sda`, because a failing drive is the usual reason. Then move the "
         "job to 3 am, so that it does not collide with the media scan, and switch to restic instead of rsync."
@@ -42,7 +42,7 @@ MATTERS = {
         "而不是加大超时时间。"
     ),
 }
-PASSES = {
+INSIGNIFICANT = {
     "What's the capital of France?": "Paris.",
     "thanks!": "You're welcome! Let me know if you need anything else.",
     "What time is it in Tokyo?": "It is 14:30 in Tokyo now.",
@@ -59,17 +59,17 @@ def significance_of(question: str, answer: str) -> float:
     return made.turn.significance
 
 
-@pytest.mark.parametrize(("question", "answer"), MATTERS.items())
-def test_answer_that_matters_is_above_the_threshold(question: str, answer: str) -> None:
+@pytest.mark.parametrize(("question", "answer"), SIGNIFICANT.items())
+def test_significant_answer_is_above_threshold(question: str, answer: str) -> None:
     assert significance_of(question, answer) > 0.6
 
 
-@pytest.mark.parametrize(("question", "answer"), PASSES.items())
-def test_answer_that_passes_is_far_below_it(question: str, answer: str) -> None:
+@pytest.mark.parametrize(("question", "answer"), INSIGNIFICANT.items())
+def test_insignificant_answer_is_below_threshold(question: str, answer: str) -> None:
     assert significance_of(question, answer) < 0.5
 
 
-def test_weights_are_the_reference_s() -> None:
+def test_weights_are_those_of_the_reference() -> None:
     assert SignificanceParts(1, 0, 0, 0).significance == 0.3
     assert SignificanceParts(0, 1, 0, 0).significance == 0.2
     assert SignificanceParts(0, 0, 1, 0).significance == 0.25
@@ -81,12 +81,12 @@ def signs(**count: int) -> AnswerSigns:
     return AnswerSigns({Sign(name): frozenset(map(str, range(number))) for name, number in count.items()})
 
 
-def test_uniqueness_is_how_specific_an_answer_is_less_what_another_one_says() -> None:
+def test_uniqueness_grows_with_signs_and_falls_with_overlap() -> None:
     words = ("sqlite", "journal", "wal", "checkpoint")
     alone = uniqueness(signs(figure=2, name=1), words, [])
     assert alone == pytest.approx(1 - 0.57**3)
     assert uniqueness(signs(figure=1), words, []) < alone
-    # a sign of each kind is worth more than many of one: length is no merit
+    # signs of several kinds count more than many of one kind
     assert uniqueness(signs(figure=40), words, []) == uniqueness(signs(figure=3), words, [])
     assert uniqueness(signs(figure=2, name=1), words, [("sqlite", "wal", "tap"), ("tea",)]) == pytest.approx(alone / 2)
     assert uniqueness(signs(figure=3), words, [words]) == 0
@@ -112,7 +112,7 @@ def test_uniqueness_is_how_specific_an_answer_is_less_what_another_one_says() ->
         ("谁来修", "找Peter就行。", {Sign.NAME, Sign.PLAIN}),
     ],
 )  # fmt: skip
-def test_signs_of_what_is_specific(question: str, answer: str, found: set[Sign]) -> None:
+def test_specific_answer_has_signs(question: str, answer: str, found: set[Sign]) -> None:
     assert set(answer_signs(question, answer).by_sign) == found
 
 
@@ -141,14 +141,14 @@ def test_generic_text_has_no_signs(question: str, answer: str) -> None:
     assert (uniqueness(found, ("any",), []), user_action(found)) == (0, 0)
 
 
-def test_phrases_of_politeness_are_nothing_of_its_own() -> None:
+def test_polite_phrases_are_removed() -> None:
     assert answer_words(without_formulas("Sure! Let me know if you need anything.")) == answer_words(
         "you need anything"
     )
     assert answer_words("好的，没问题！") == ()
 
 
-def test_decisions_prohibitions_and_codes_are_acted_on() -> None:
+def test_user_action_counts_decisions_prohibitions_and_codes() -> None:
     assert user_action(signs()) == 0
     assert user_action(signs(decision=1)) == pytest.approx(0.5)
     assert user_action(signs(decision=1, ban=1, code=1)) == pytest.approx(1 - 0.5**3)
@@ -156,7 +156,7 @@ def test_decisions_prohibitions_and_codes_are_acted_on() -> None:
     assert user_action(signs(name=3, finding=1)) == 0
 
 
-def test_density_grows_with_names_and_with_topics_that_return() -> None:
+def test_context_density_grows_with_names_and_recurring_topics() -> None:
     assert context_density(signs(), ["sky_colour", "sea"], ["colour"]) == 0
     assert context_density(signs(finding=1), ["sky"], []) == pytest.approx(0.5)
     assert context_density(signs(name=5), ["sky"], []) == pytest.approx(1 - 0.5**2)
@@ -171,12 +171,12 @@ def test_density_grows_with_names_and_with_topics_that_return() -> None:
         ("This is urgent!", "This is blue."),
     ],
 )
-def test_what_is_felt_weighs_more(more: str, less: str) -> None:
+def test_emotional_text_weighs_more(more: str, less: str) -> None:
     assert emotional_weight(more, "") > emotional_weight(less, "") + 0.2
 
 
 @given(st.text(), st.text(), st.lists(st.text(max_size=5)), st.lists(st.text(max_size=5)))
-def test_every_part_is_a_share(question: str, answer: str, words: list[str], tags: list[str]) -> None:
+def test_each_part_is_between_0_and_1(question: str, answer: str, words: list[str], tags: list[str]) -> None:
     parts = significance_parts(question, answer, answer_words=words, stored=[tags], topics=tags, earlier_topics=words)
     assert all(
         0 <= part <= 1 for part in (parts.uniqueness, parts.user_action, parts.context_density, parts.emotional_weight)
@@ -189,8 +189,8 @@ def test_every_part_is_a_share(question: str, answer: str, words: list[str], tag
     "piece",
     ["一", "\n", "a-", "-\n", "1.\n", "三点五", "`", "a.", " ", "1,", "先", "比", "stress", "\n ", "…", "A. "],
 )
-def test_hostile_answer_takes_no_longer_than_another(piece: str) -> None:
-    """Quadratic time would be minutes for a quarter of the longest answer."""
+def test_hostile_answer_is_rated_in_linear_time(piece: str) -> None:
+    """Quadratic time would take minutes."""
     text = piece * (whole_or(100_000, 400_000) // len(piece))
     with soon():
         parts = significance_parts(text, text, answer_words=())

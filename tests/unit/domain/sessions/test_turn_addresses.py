@@ -1,4 +1,4 @@
-"""Addresses and ranges of turns, the times that callers tell, and excerpts of a session."""
+"""Addresses and ranges of turns, times given by callers, and excerpts of a session."""
 
 from datetime import UTC, datetime, timedelta, timezone
 
@@ -31,12 +31,12 @@ NOW = datetime(2026, 11, 22, 12, tzinfo=timezone(timedelta(hours=1)))
         ("session:main#L3", TurnAddress("main", SeqRange(2, 2))),
     ],
 )
-def test_address_is_read(text: str, found: TurnAddress) -> None:
+def test_address_parses(text: str, found: TurnAddress) -> None:
     assert parse_address(text) == found
 
 
 @given(st.integers(1, 10**8))
-def test_address_that_was_told_is_read_back(seq: int) -> None:
+def test_address_round_trips(seq: int) -> None:
     found = parse_address(turn_address(SessionId("telegram-42-20261122"), seq))
     assert (found.session, found.seq) == ("telegram-42-20261122", seq)
 
@@ -52,18 +52,18 @@ def test_address_that_was_told_is_read_back(seq: int) -> None:
         ("-20", SeqRange(1, 20)),
     ],
 )
-def test_range_is_read(text: str, found: SeqRange) -> None:
+def test_range_parses(text: str, found: SeqRange) -> None:
     assert parse_seqs(text) == found
     assert parse_seqs(str(found)) == found
 
 
 @pytest.mark.parametrize("text", ["", "-", "0", "20-10", "1,2", "x", "1-2-3", "99999999999"])
-def test_anything_else_is_no_range(text: str) -> None:
+def test_invalid_range_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="range of turns"):
         parse_seqs(text)
 
 
-def test_time_without_a_zone_is_in_that_of_now() -> None:
+def test_time_without_zone_is_in_current_zone() -> None:
     assert parse_instant(None, NOW) == NOW
     assert parse_instant("2026-11-20T08:00:00", NOW).utcoffset() == timedelta(hours=1)
     assert parse_instant(" 2026-01-30T18:16:00Z ", NOW) == datetime(2026, 1, 30, 18, 16, tzinfo=UTC)
@@ -73,17 +73,17 @@ def test_time_without_a_zone_is_in_that_of_now() -> None:
 @pytest.mark.parametrize(
     "text", ["", "now", "30d", "0001-01-01", "9999-12-31T23:59:59-23:59", "2026-13-01", "1969-12-31"]
 )
-def test_time_that_cannot_be_is_refused(text: str) -> None:
+def test_invalid_time_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"time|said"):
         parse_instant(text, NOW)
 
 
-def session_of(*said: tuple[str, str | None]) -> Session:
-    turns = (Turn(seq, question, NOW, answer) for seq, (question, answer) in enumerate(said, start=1))
+def session_of(*pairs: tuple[str, str | None]) -> Session:
+    turns = (Turn(seq, question, NOW, answer) for seq, (question, answer) in enumerate(pairs, start=1))
     return Session(SessionId("s"), NOW, tuple(turns))
 
 
-def test_excerpt_goes_on_where_it_ended() -> None:
+def test_next_excerpt_continues_the_previous_one() -> None:
     whole = session_of(*((f"question {number}", "answer" * number) for number in range(1, 30)))
     seen: list[Turn] = []
     first: int | None = 1

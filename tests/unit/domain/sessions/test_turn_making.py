@@ -1,4 +1,4 @@
-"""Raw turns become what the reference's document shows: keywords, hash, topics, and the answers that matter."""
+"""Turns made from raw messages: keywords, hash, topics and significant answers, as in the reference."""
 
 import json
 from datetime import timedelta
@@ -22,7 +22,7 @@ def seven_turns() -> Session:
     return session
 
 
-def test_document_of_seven_turns_is_the_reference_s() -> None:
+def test_document_of_seven_turns_matches_the_reference() -> None:
     document = json.loads(render_document(QaDocument((seven_turns(),))))
     assert list(document) == ["version", "structure", "sessions", "index", "metadata"]
     (session,) = document["sessions"]
@@ -44,7 +44,7 @@ def test_document_of_seven_turns_is_the_reference_s() -> None:
     }
 
 
-def test_indexes_of_seven_turns_are_the_reference_s() -> None:
+def test_indexes_of_seven_turns_match_the_reference() -> None:
     index = json.loads(render_document(QaDocument((seven_turns(),))))["index"]
     name = "discord-常规-20260130"
     assert list(index) == ["by_topic", "by_recency", "by_semantic_hash"]
@@ -55,7 +55,7 @@ def test_indexes_of_seven_turns_are_the_reference_s() -> None:
     assert sorted(place["seq"] for place in index["by_semantic_hash"].values()) == [1, 2, 3, 4, 5, 6, 7]
 
 
-def test_question_on_the_design_yields_the_last_three_turns_in_order() -> None:
+def test_question_about_design_gives_last_three_turns_in_order() -> None:
     session, indexed = seven_turns(), IndexedTurns()
     indexed.put(session)
     keys = message_keys("你觉得这个设计怎么样？", commonness)
@@ -69,14 +69,14 @@ def test_question_on_the_design_yields_the_last_three_turns_in_order() -> None:
     assert [turn.answer is not None for turn in found] == [False, True, True]
 
 
-def test_without_a_message_the_last_turns_come() -> None:
+def test_last_turns_are_shown_without_a_message() -> None:
     session = seven_turns()
     choice = choose(None, session.id, [])
     assert choice.sentence == "the last turns of discord-常规-20260130: there is no message to look for"
     assert [turn.seq for turn in sequence(session, last_seq=choice.last_seq)] == [3, 4, 5, 6, 7]
 
 
-def test_secrets_are_out_before_anything_is_made_of_a_turn() -> None:
+def test_turn_contains_no_secret() -> None:
     raw = RawTurn("my password is hunter2, ok?", "set API_KEY=abcdef123456", BEGUN + timedelta(1))
     made = make_turn(raw, seven_turns(), answer_retention=AnswerRetention())
     assert made.turn.question == "my password is ***, ok?"
@@ -84,25 +84,27 @@ def test_secrets_are_out_before_anything_is_made_of_a_turn() -> None:
     assert "hunter2" not in repr(made)
 
 
-def test_what_a_caller_knows_better_counts() -> None:
+def test_significance_and_topics_of_caller_take_precedence() -> None:
     raw = RawTurn("what of the boat?", "It floats.", BEGUN, significance=0.61, topics=["boat"])
     turn = make_turn(raw, seven_turns(), answer_retention=AnswerRetention()).turn
     assert (turn.answer, turn.significance, turn.topics, turn.seq) == ("It floats.", 0.61, ("boat",), 8)
-    dull = replace(raw, significance=0.6)
-    assert make_turn(dull, seven_turns(), answer_retention=AnswerRetention()).turn.answer is None
+    insignificant = replace(raw, significance=0.6)
+    assert make_turn(insignificant, seven_turns(), answer_retention=AnswerRetention()).turn.answer is None
     assert (
-        make_turn(dull, seven_turns(), answer_retention=AnswerRetention(interests=frozenset({"Boat"}))).turn.answer
+        make_turn(
+            insignificant, seven_turns(), answer_retention=AnswerRetention(interests=frozenset({"Boat"}))
+        ).turn.answer
         == "It floats."
     )
 
 
-def test_topics_of_a_caller_are_tags() -> None:
+def test_topics_of_caller_become_tags() -> None:
     tags = ["my boat\n", "", "my boat", "token=abcd1234efgh", *map(str, range(20))]
     turn = make_turn(RawTurn("q", None, BEGUN, topics=tags), seven_turns(), answer_retention=AnswerRetention()).turn
     assert turn.topics == ("my_boat", "token=***", *map(str, range(6)))
 
 
-def test_half_of_a_character_is_no_obstacle() -> None:
+def test_lone_surrogate_is_replaced() -> None:
     made = make_turn(RawTurn("a\ud800b", None, BEGUN), seven_turns(), answer_retention=AnswerRetention())
     assert made.turn.question == "a?b"
     assert made.turn.answer is None

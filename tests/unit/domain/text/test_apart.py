@@ -1,4 +1,4 @@
-"""What stands apart in a document: chunks of their own, and what is in none."""
+"""Separate lines of a document: memories are chunks of their own, generated text is in none."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -32,7 +32,7 @@ LOGS = TEXTS.map(lambda text: f"# 2025-11-27\n\n## Retain\n\n{BULLETS[0]}\n\n{te
 PATHS = st.sampled_from([LOG, BANK])
 
 
-def lines_of(text: str, entry: ChunkEntry | Chunk) -> str:
+def text_at(text: str, entry: ChunkEntry | Chunk) -> str:
     return "\n".join(text.split("\n")[entry.start_line - 1 : entry.end_line])
 
 
@@ -41,16 +41,14 @@ def memories(text: str, path: RelativePath = LOG) -> list[ChunkEntry]:
 
 
 @given(LOGS, PATHS)
-def test_every_memory_is_one_chunk_and_one_passage_unless_it_is_larger_than_any_chunk(
-    text: str, path: RelativePath
-) -> None:
+def test_each_memory_is_one_chunk_with_one_passage_unless_too_large(text: str, path: RelativePath) -> None:
     placed = memory_sections(encode_padded(text), path).lines
     found = memories(text, path)
     assert [(one.start_line, one.end_line, one.line.id) for one in placed] == [
         (entry.start_line, entry.end_line, entry.memory) for entry in found
     ]
     for entry in found:
-        assert lines_of(text, entry).removesuffix("\r") == entry.text
+        assert text_at(text, entry).removesuffix("\r") == entry.text
         starts, stops = [it.start for it in entry.passages], [it.stop for it in entry.passages]
         assert [*starts, len(entry.text)] == [0, *stops]
         assert (len(starts) == 1) == (len(entry.text) < 300)
@@ -59,7 +57,7 @@ def test_every_memory_is_one_chunk_and_one_passage_unless_it_is_larger_than_any_
 
 
 @given(LOGS, PATHS)
-def test_no_other_chunk_holds_a_line_of_a_memory_or_of_what_reflect_wrote(text: str, path: RelativePath) -> None:
+def test_no_other_chunk_has_lines_of_memories_or_generated_text(text: str, path: RelativePath) -> None:
     found = memory_sections(encode_padded(text), path)
     data = encode_padded(text)
     taken = {line for one in found.lines for line in range(one.start_line, one.end_line + 1)}
@@ -69,34 +67,34 @@ def test_no_other_chunk_holds_a_line_of_a_memory_or_of_what_reflect_wrote(text: 
     for entry in chunk_entries(text, SMALL, path):
         if not entry.memory:
             lines = range(entry.start_line, entry.end_line + 1)
-            told = [line for line in lines if text.split("\n")[line - 1].strip()]
-            assert not taken & set(told)
-            assert entry.text.rstrip("\r\n") in lines_of(text, entry)
+            visible = [line for line in lines if text.split("\n")[line - 1].strip()]
+            assert not taken & set(visible)
+            assert entry.text.rstrip("\r\n") in text_at(text, entry)
 
 
 @given(LOGS, PATHS)
-def test_all_else_is_in_a_chunk_or_in_the_heading_of_one(text: str, path: RelativePath) -> None:
+def test_every_other_line_is_in_a_chunk_or_heading(text: str, path: RelativePath) -> None:
     data = encode_padded(text)
     generated = memory_sections(data, path).generated
     entries = chunk_entries(text, SMALL, path)
-    told = {line for entry in entries for line in range(entry.start_line, entry.end_line + 1)}
+    covered = {line for entry in entries for line in range(entry.start_line, entry.end_line + 1)}
     at = 0
     for number, line in enumerate(text.split("\n"), start=1):
-        if line.strip() and number not in told and not any(start <= at < end for start, end in generated):
+        if line.strip() and number not in covered and not any(start <= at < end for start, end in generated):
             assert line.startswith("#")
             assert any(line.lstrip("# ").rstrip() in entry.heading for entry in entries if entry.start_line > number)
         at += len(line.encode()) + 1
 
 
 @given(LOGS, PATHS)
-def test_every_chunk_is_found_where_it_stands(text: str, path: RelativePath) -> None:
+def test_chunk_is_found_at_its_line(text: str, path: RelativePath) -> None:
     present = PresentText(encode_padded(text))
     for entry in memories(text, path):
         assert present.line_of(entry.text, entry.heading, entry.start_line) == entry.start_line
 
 
 @given(LOGS, PATHS, st.integers(1, 9))
-def test_a_memory_is_found_again_where_it_moved_to(text: str, path: RelativePath, lines: int) -> None:
+def test_moved_memory_is_found_at_its_new_line(text: str, path: RelativePath, lines: int) -> None:
     present = PresentText(encode_padded("prose\n" * lines + text))
     for entry in memories(text, path):
         line = present.line_of(entry.text, entry.heading, entry.start_line + lines)
@@ -104,7 +102,7 @@ def test_a_memory_is_found_again_where_it_moved_to(text: str, path: RelativePath
 
 
 @given(TEXTS)
-def test_a_document_without_memories_is_cut_as_ever(text: str) -> None:
+def test_document_without_memories_is_cut_normally(text: str) -> None:
     assert chunk_entries(text, SMALL, NOTE) == chunk_entries(text, SMALL)
     assert list(each_chunk(encode_padded(text), tokens=50, overlap=10)) == list(
         each_chunk(encode_padded(text), tokens=50, overlap=10, apart=())
@@ -112,7 +110,7 @@ def test_a_document_without_memories_is_cut_as_ever(text: str) -> None:
 
 
 @given(TEXTS)
-def test_nothing_reaches_over_what_stands_apart(text: str) -> None:
+def test_no_chunk_crosses_separate_lines(text: str) -> None:
     before = text + ("" if not text or text.endswith("\n") else "\n")
     whole = f"{before}{BULLETS[0]}\nlast words\n"
     start = len(before.encode())
@@ -125,7 +123,7 @@ def test_nothing_reaches_over_what_stands_apart(text: str) -> None:
     assert all(part.end <= start for part in parts[:at])
 
 
-def test_the_head_of_a_log_is_told_by_the_path_of_its_memories() -> None:
+def test_title_of_log_is_only_in_heading_paths() -> None:
     text = f"# 2025-11-27\n\n## Retain\n\n{BULLETS[0]}\n\nand prose\n"
     entries = chunk_entries(text, SMALL, LOG)
     assert [(entry.heading, entry.start_line) for entry in entries] == [
@@ -134,12 +132,12 @@ def test_the_head_of_a_log_is_told_by_the_path_of_its_memories() -> None:
     ]
 
 
-def test_a_heading_that_the_path_does_not_tell_stays_a_chunk() -> None:
+def test_heading_outside_the_path_stays_a_chunk() -> None:
     text = f"# Day\n\n## Quetzals\n\n## Retain\n\n{BULLETS[0]}\n"
     assert [entry.text.split("\n")[0] for entry in chunk_entries(text, SMALL, LOG)] == ["# Day", BULLETS[0]]
 
 
-def test_a_memory_keeps_its_hash_when_lines_are_added_around_it() -> None:
+def test_memory_keeps_its_hash_when_lines_are_added() -> None:
     text = f"## Retain\n{BULLETS[0]}"
     more = f"## Retain\n- W: another\n{BULLETS[0]}\r\n- W: and one more\n"
     (alone,) = memories(text)
@@ -147,19 +145,19 @@ def test_a_memory_keeps_its_hash_when_lines_are_added_around_it() -> None:
 
 
 @given(LOGS, PATHS)
-def test_the_text_of_a_chunk_reads_as_its_memory_again(text: str, path: RelativePath) -> None:
+def test_chunk_text_parses_as_its_memory(text: str, path: RelativePath) -> None:
     for placed, entry in zip(memory_sections(encode_padded(text), path).lines, memories(text, path), strict=True):
-        again = parse_line(entry.text, default_kind=placed.line.kind)
-        assert isinstance(again, RetainedLine)
-        assert again == placed.line
+        parsed = parse_line(entry.text, default_kind=placed.line.kind)
+        assert isinstance(parsed, RetainedLine)
+        assert parsed == placed.line
 
 
-def test_offsets_in_characters_are_right_beside_what_stands_apart() -> None:
+def test_offsets_are_right_after_multibyte_text() -> None:
     text = "海边的木屋\n\n海" * 30
     assert [part.start_line for part in chunk(text)] == [1]
 
 
-def test_a_bullet_that_is_longer_than_any_memory_is_prose() -> None:
+def test_bullet_too_long_for_a_memory_is_prose() -> None:
     long = "- W: " + "far too long " * 2000
     for path in (LOG, BANK):
         text = f"## Retain\n\n{long}\n{BULLETS[0]}\n"

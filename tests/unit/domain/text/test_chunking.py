@@ -11,16 +11,16 @@ from tests.sweeps import whole_or
 from tests.unit.markdown_texts import HABITS, document
 
 
-def own(text: str, part: Chunk) -> str:
+def own_text(text: str, part: Chunk) -> str:
     return text[part.own_start : part.end]
 
 
 def sizes(text: str, parts: list[Chunk]) -> list[int]:
-    return [estimate(own(text, part)) for part in parts]
+    return [estimate(own_text(text, part)) for part in parts]
 
 
 def assert_sound(text: str, parts: list[Chunk], *, tokens: int = 400, passage_tokens: int = 100) -> None:
-    """Check all that holds for any text: coverage, bounds, line numbers, passages."""
+    """Check what is true for any text: coverage, limits, line numbers, passages."""
     end = 0
     for part in parts:
         assert not text[end : part.own_start].strip()
@@ -47,14 +47,14 @@ def test_small_file_is_one_chunk() -> None:
     assert only.heading == "Trip"
 
 
-@pytest.mark.parametrize("habit", HABITS)
-def test_habits_are_covered_in_well_filled_chunks(habit: str) -> None:
-    text = document(habit, 60_000 if habit != "Chinese prose" else 15_000)
+@pytest.mark.parametrize("style", HABITS)
+def test_each_style_gives_well_filled_chunks(style: str) -> None:
+    text = document(style, 60_000 if style != "Chinese prose" else 15_000)
     parts = chunk(text)
     assert_sound(text, parts)
-    filled = sizes(text, parts)
-    assert sum(filled) / len(filled) > 0.6 * 320
-    assert max(filled) <= 320
+    chunk_sizes = sizes(text, parts)
+    assert sum(chunk_sizes) / len(chunk_sizes) > 0.6 * 320
+    assert max(chunk_sizes) <= 320
     passages = [estimate(text[span.start : span.end]) for part in parts for span in part.passages]
     assert 55 < sum(passages) / len(passages) < 100
 
@@ -76,17 +76,17 @@ def test_overlap_is_clamped(tokens: int, overlap: int) -> None:
     assert all(estimate(text[part.start : part.own_start]) <= most for part in parts)
 
 
-def test_section_starts_without_the_end_of_another() -> None:
+def test_section_starts_without_overlap() -> None:
     text = document("sections", 60_000)
     starts = [part for part in chunk(text)[1:] if text[part.own_start] == "#"]
     assert starts
     assert all(part.start == part.own_start for part in starts)
 
 
-def test_heading_stays_with_what_it_heads() -> None:
+def test_heading_stays_with_its_section() -> None:
     text = document("sections", 60_000) + document("diary from a template", 30_000)
     for part in chunk(text):
-        assert not own(text, part).rstrip().rsplit("\n", 1)[-1].startswith("#")
+        assert not own_text(text, part).rstrip().rsplit("\n", 1)[-1].startswith("#")
 
 
 def test_path_includes_the_heading_that_starts_the_part() -> None:
@@ -100,13 +100,13 @@ def test_path_includes_the_heading_that_starts_the_part() -> None:
     ids=["fence", "table"],
 )
 def test_block_that_fits_is_kept_whole(block: str) -> None:
-    around = [paragraph for paragraph in document("paragraphs without headings", 12_000).split("\n\n") if paragraph]
-    for place in range(0, len(around), 9):
-        text = "\n\n".join([*around[:place], block, *around[place:]])
-        assert any(block in own(text, part) for part in chunk(text)), place
+    paragraphs = [paragraph for paragraph in document("paragraphs without headings", 12_000).split("\n\n") if paragraph]
+    for place in range(0, len(paragraphs), 9):
+        text = "\n\n".join([*paragraphs[:place], block, *paragraphs[place:]])
+        assert any(block in own_text(text, part) for part in chunk(text)), place
 
 
-def test_long_fence_is_cut_at_its_lines() -> None:
+def test_long_fence_is_cut_between_lines() -> None:
     text = "Look:\n\n```\n" + "".join(f"call({n}, {n * 7})\n" for n in range(300)) + "```\n"
     parts = chunk(text)
     assert_sound(text, parts)
@@ -123,7 +123,7 @@ def test_chinese_line_is_cut_at_sentences() -> None:
     assert all(text[part.own_start - 1] in "。！" for part in chunk(text)[1:])
 
 
-def test_line_ends_are_not_torn() -> None:
+def test_crlf_is_not_split() -> None:
     text = document("sections", 10_000).replace("\n", "\r\n") + "word \r\n" * 2000 + "\r\n" * 3000 + "x"
     parts = chunk(text)
     assert_sound(text, parts)
@@ -131,7 +131,7 @@ def test_line_ends_are_not_torn() -> None:
     assert all(text[place - 1 : place + 1] != "\r\n" for place in places if place > 0)
 
 
-def test_characters_of_several_code_points_are_not_torn() -> None:
+def test_grapheme_clusters_are_not_split() -> None:
     text = "e\u0301" * 900 + "👩\u200d🔬" * 300 + "\ud83d\ude00" * 300 + "❤\ufe0f" * 300
     starts = {text[span.start] for part in chunk(text) for span in part.passages}
     assert starts <= set("e👩\ud83d❤")
@@ -162,7 +162,7 @@ def test_characters_of_several_code_points_are_not_torn() -> None:
     ],
     ids=lambda text: repr(text[:12]),
 )
-def test_hostile_text_is_covered_and_bounded(text: str) -> None:
+def test_hostile_text_is_chunked_soundly(text: str) -> None:
     assert_sound(text, chunk(text))
 
 
@@ -175,33 +175,33 @@ def test_tiny_limits_hold(tokens: int) -> None:
 def test_only_a_single_character_exceeds_a_limit() -> None:
     text = "😀 ok!"
     parts = chunk(text, tokens=1, overlap=0, passage_tokens=1)
-    assert [own(text, part) for part in parts] == ["😀", " ok", "!"]
+    assert [own_text(text, part) for part in parts] == ["😀", " ok", "!"]
 
 
-@pytest.mark.parametrize("habit", HABITS)
-def test_long_document_is_cut_window_by_window_as_soundly(habit: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("style", HABITS)
+def test_long_document_is_chunked_soundly_by_windows(style: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("memoryd.domain.text.chunking.WINDOW_BYTES", 6_000)
-    text = document(habit, 60_000)
+    text = document(style, 60_000)
     assert_sound(text, chunk(text))
-    assert_told_as_in_the_whole(text)
+    assert_headings_of_whole_document(text)
 
 
-def assert_told_as_in_the_whole(text: str) -> None:
+def assert_headings_of_whole_document(text: str) -> None:
     parts, headings = chunk(text), headings_of(encode_padded(text))
     assert [part.heading for part in parts] == [headings.path(len(text[: part.own_start].encode())) for part in parts]
 
 
 @pytest.mark.parametrize("above", ["", "Log\n===\n\n", "# Log\n\n## Day\n\n"])
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
-def test_fence_that_is_longer_than_a_window_stays_code(above: str, end: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_fence_longer_than_a_window_stays_code(above: str, end: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("memoryd.domain.text.chunking.WINDOW_BYTES", 6_000)
     code = "".join(f"# comment {number} of a script\n\n" for number in range(900))
     text = f"{above}~~~~sh\n{code}~~~\n~~~~\n\n# After\n\nWe took the train.\n".replace("\n", end)
-    assert_told_as_in_the_whole(text)
+    assert_headings_of_whole_document(text)
     assert not any("comment" in part.heading for part in chunk(text))
 
 
-def test_edit_moves_the_cuts_of_its_window_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_edit_changes_chunks_of_its_window_only(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("memoryd.domain.text.chunking.WINDOW_BYTES", 20_000)
     text = document("paragraphs without headings", 200_000)
     before = {text[part.start : part.end] for part in chunk(text)}
@@ -211,7 +211,7 @@ def test_edit_moves_the_cuts_of_its_window_alone(monkeypatch: pytest.MonkeyPatch
 
 @pytest.mark.sweep
 @pytest.mark.parametrize("line", ["gateway water rises at four ", "- a\n", "gatewaywater"])
-def test_what_is_held_beside_a_text_does_not_grow_with_it(monkeypatch: pytest.MonkeyPatch, line: str) -> None:
+def test_memory_use_does_not_grow_with_text(monkeypatch: pytest.MonkeyPatch, line: str) -> None:
     window = whole_or(2**17, 2**20)
     monkeypatch.setattr("memoryd.domain.text.chunking.WINDOW_BYTES", window)
     data = encode_padded((line * (8 * window))[: 8 * window])

@@ -1,4 +1,4 @@
-"""Dates in questions: what is one, what only looks like one, and how file names have it."""
+"""Dates in questions: parsing, and their spellings in file names."""
 
 from datetime import date
 
@@ -12,7 +12,7 @@ from tests.sweeps import whole_or
 from tests.unit.domain.text.test_words import finds
 from tests.waiting import soon
 
-Plain = tuple[int | None, int, int | None]
+DateParts = tuple[int | None, int, int | None]
 MONTHS = [date(2000, number, 1).strftime("%B") for number in range(1, 13)]
 PIECES = [
     *(
@@ -39,7 +39,7 @@ PIECES = [
 ]
 
 
-def plain(text: str) -> list[Plain]:
+def parsed(text: str) -> list[DateParts]:
     return [(day.year, day.month, day.day) for day in dates_in(text)]
 
 
@@ -100,8 +100,8 @@ def plain(text: str) -> list[Plain]:
         ("2023年12月份的账单", (2023, 12, None)),
     ],
 )
-def test_date_is_read_as_people_write_it(text: str, found: Plain) -> None:
-    assert plain(text) == [found]
+def test_date_is_parsed(text: str, found: DateParts) -> None:
+    assert parsed(text) == [found]
 
 
 @pytest.mark.parametrize(
@@ -152,16 +152,16 @@ def test_date_is_read_as_people_write_it(text: str, found: Plain) -> None:
         "",
     ],
 )
-def test_what_only_looks_like_a_date_is_none(text: str) -> None:
-    assert plain(text) == []
+def test_text_that_resembles_a_date_is_none(text: str) -> None:
+    assert parsed(text) == []
 
 
-def test_each_date_of_a_question_is_found_once_and_no_more_than_a_few() -> None:
-    assert plain("between 7 May 2023 and 2023-06-01, above all May 7, 2023") == [(2023, 6, 1), (2023, 5, 7)]
+def test_dates_are_distinct_and_limited() -> None:
+    assert parsed("between 7 May 2023 and 2023-06-01, above all May 7, 2023") == [(2023, 6, 1), (2023, 5, 7)]
     assert len(dates_in(" ".join(f"{day} May 2023" for day in range(1, 31)))) == MAX_DATES
 
 
-def test_date_knows_the_words_it_was_written_with() -> None:
+def test_date_has_its_words() -> None:
     assert dates_in("what did I do on the 7th of May, 2023?")[0].words == ("7th", "may", "2023")
     assert dates_in("在5月4号这天")[0].words == ("5", "月", "4", "号")
     assert dates_in("在5月4号这天")[0].written == ("5", "月", "4")
@@ -176,7 +176,7 @@ def test_date_knows_the_words_it_was_written_with() -> None:
         (WrittenDate(5, year=2023), ["memory/2023-05-07.md", "2023-05.md", "2023/05/trip.md"]),
     ],
 )
-def test_spellings_are_how_the_index_cuts_the_names_of_files(found: WrittenDate, names: list[str]) -> None:
+def test_spellings_match_tokens_of_file_names(found: WrittenDate, names: list[str]) -> None:
     for name in names:
         words = query_terms(index_text(name))
         assert any(
@@ -190,14 +190,14 @@ def test_spellings_are_how_the_index_cuts_the_names_of_files(found: WrittenDate,
 @pytest.mark.parametrize(
     "text", ["rowed on May 7, 2023, at noon", "7 May 2023: rowed", "2023年5月7日去划船", "Log of 2023-05-07"]
 )
-def test_day_of_a_text_is_found_however_it_is_asked(asked: str, text: str) -> None:
+def test_date_matches_other_notations_in_text(asked: str, text: str) -> None:
     (day,) = dates_in(asked)
     words = phrase_words(text)
     spellings = {*day.file_name_spellings, *day.text_spellings}
     assert any(tuple(words[at : at + len(one)]) == one for one in spellings for at in range(len(words)))
 
 
-def test_month_of_a_text_is_found_in_full_and_cut_short() -> None:
+def test_month_has_full_and_short_spellings() -> None:
     (month,) = dates_in("from Jul 2019")
     assert month.text_spellings == (("july", "2019"), ("jul", "2019"), ("2019", "年", "7", "月"))
     (day,) = dates_in("on 5月4号")
@@ -205,28 +205,28 @@ def test_month_of_a_text_is_found_in_full_and_cut_short() -> None:
 
 
 @given(st.dates(date(1600, 1, 1), date(2099, 12, 31)))
-def test_every_day_is_read_in_every_writing(day: date) -> None:
+def test_every_date_is_parsed_in_every_notation(day: date) -> None:
     name = MONTHS[day.month - 1]
-    writings = [
+    notations = [
         *(day.isoformat(), f"{day.year}/{day.month}/{day.day}", f"{day.year}年{day.month}月{day.day}日"),
         *(f"{day.day} {name} {day.year}", f"{name} {day.day}, {day.year}", f"{name[:3].lower()} {day.day} {day.year}"),
     ]
-    assert {tuple(plain(text)) for text in writings} == {((day.year, day.month, day.day),)}
+    assert {tuple(parsed(text)) for text in notations} == {((day.year, day.month, day.day),)}
     assert all(
         finds(day.isoformat(), " ".join(spelling)) for spelling in dates_in(day.isoformat())[0].file_name_spellings[:1]
     )
 
 
 @given(st.lists(st.sampled_from(PIECES), max_size=40).map("".join))
-def test_any_text_has_only_days_that_a_calendar_has(text: str) -> None:
-    for year, month, day in plain(text):
+def test_any_text_gives_only_existing_dates(text: str) -> None:
+    for year, month, day in parsed(text):
         assert date(2024 if year is None else year, month, 1 if day is None else day)
         assert year is not None or day is not None
 
 
 @pytest.mark.sweep
 @pytest.mark.parametrize("piece", [*PIECES, "7 of ", "May 7-", "may ", "1/", "2023-", "五十", "年的", "7 may?"])
-def test_hostile_length_is_read_in_one_pass(piece: str) -> None:
-    """Twice the text is read by twice the steps: an exponential or quadratic pattern would not come back here."""
+def test_long_hostile_text_is_parsed_in_linear_time(piece: str) -> None:
+    """An exponential or quadratic pattern would take too long."""
     with soon():
         assert len(dates_in(piece * (whole_or(50_000, 200_000) // len(piece)))) <= MAX_DATES

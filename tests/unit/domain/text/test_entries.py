@@ -10,18 +10,18 @@ TEXTS = st.lists(
 ).map("\n".join)
 
 
-def lines_of(text: str, first: int, last: int) -> str:
+def text_at(text: str, first: int, last: int) -> str:
     return "\n".join(text.split("\n")[first - 1 : last])
 
 
 @given(TEXTS)
-def test_entry_stands_on_the_lines_it_names(text: str) -> None:
+def test_entry_text_is_at_its_line_numbers(text: str) -> None:
     for entry in chunk_entries(text, SMALL):
-        assert entry.text.rstrip("\n") in lines_of(text, entry.start_line, entry.end_line)
+        assert entry.text.rstrip("\n") in text_at(text, entry.start_line, entry.end_line)
 
 
 @given(TEXTS)
-def test_passages_lie_inside_their_chunk_and_are_not_blank(text: str) -> None:
+def test_passages_are_inside_their_chunk_and_not_blank(text: str) -> None:
     for entry in chunk_entries(text, SMALL):
         for passage in entry.passages:
             assert 0 <= passage.start < passage.stop <= len(entry.text)
@@ -39,8 +39,8 @@ def test_every_word_is_in_a_passage(text: str) -> None:
 
 
 @given(TEXTS, st.data())
-def test_equal_hashes_mean_equal_entries_save_for_the_lines(text: str, data: st.DataObject) -> None:
-    """A chunk whose hash stays keeps its rows: whatever else the rows hold must then be the same."""
+def test_entries_with_equal_hash_differ_only_in_lines(text: str, data: st.DataObject) -> None:
+    """A chunk with an unchanged hash keeps its rows, so the content of the rows must be the same."""
     lines = text.split("\n")
     at = data.draw(st.integers(0, len(lines)))
     edited = "\n".join([*lines[:at], "one two three four five", *lines[at + data.draw(st.integers(0, 2)) :]])
@@ -50,7 +50,7 @@ def test_equal_hashes_mean_equal_entries_save_for_the_lines(text: str, data: st.
             assert (same.heading, same.text, same.passages) == (entry.heading, entry.text, entry.passages)
 
 
-def test_same_lines_with_another_overlap_are_another_chunk() -> None:
+def test_same_lines_with_other_overlap_have_other_hash() -> None:
     numbers = ["alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa", "lambda", "mu"]
     text = "".join(f"line {number} says something about it\n" for number in numbers)
     overlapping = chunk_entries(text, SMALL)[-1]
@@ -60,7 +60,7 @@ def test_same_lines_with_another_overlap_are_another_chunk() -> None:
     assert overlapping.hash != alone.hash
 
 
-def test_equal_text_under_another_heading_is_another_passage() -> None:
+def test_same_text_under_other_heading_has_other_hash() -> None:
     assert content_hash("Rent", "It went up.") != content_hash("Heating", "It went up.")
 
 
@@ -68,11 +68,11 @@ def test_lone_surrogate_has_a_hash() -> None:
     assert len(content_hash("", "a\udc80b")) == 16
 
 
-def test_settings_name_the_cut() -> None:
+def test_fingerprint_depends_on_settings() -> None:
     assert SMALL.fingerprint != ChunkSettings(tokens=41, overlap=10).fingerprint
 
 
-def test_picture_is_one_chunk_whose_text_is_its_name_and_whose_passage_is_its_bytes() -> None:
+def test_picture_is_one_chunk_with_its_name_as_text() -> None:
     (entry,) = media_entries("assets/holiday.png", "image/png", b"d" * 32)
     assert entry.text == "Image file: holiday.png"
     assert (entry.start_line, entry.end_line) == (1, 1)
@@ -80,7 +80,7 @@ def test_picture_is_one_chunk_whose_text_is_its_name_and_whose_passage_is_its_by
     assert (passage.start, passage.stop) == (0, 0)
 
 
-def test_renamed_picture_keeps_the_name_of_its_vector_and_a_changed_one_does_not() -> None:
+def test_renamed_picture_keeps_its_passage_and_changed_one_does_not() -> None:
     png, digest = "image/png", b"d" * 32
     (entry,) = media_entries("assets/holiday.png", png, digest)
     (renamed,) = media_entries("elsewhere/beach.png", png, digest)

@@ -1,4 +1,4 @@
-"""What a copy is, held against pairs written by hand and against changes of any text."""
+"""Recognition of copies, with pairs written by hand and with generated changes."""
 
 from pathlib import Path
 
@@ -10,13 +10,13 @@ from memoryd.domain.text.duplicates import gist, may_repeat
 
 FOLDER = Path(__file__).parents[3] / "data" / "similarity"
 NOTE = (FOLDER / "note.md").read_text()
-"""A note of the length of a chunk, with a place for a sentence."""
+"""A note as long as a chunk, with a placeholder for a sentence."""
 
 
 def pairs(name: str) -> list[tuple[str, str, str]]:
-    """Read lines of a kind of difference and two texts, tabs between: ⏎ is the end of a line in a text, → a tab."""
-    told = (map(_text, line.split("\t")) for line in lines(name))
-    return [(kind, first, second) for kind, first, second in told]
+    """Read rows of kind, first and second text, separated by tabs; ⏎ is a line end in a text, → a tab."""
+    rows = (map(_text, line.split("\t")) for line in lines(name))
+    return [(kind, first, second) for kind, first, second in rows]
 
 
 def _text(written: str) -> str:
@@ -44,23 +44,23 @@ def test_there_are_enough_pairs() -> None:
     assert all(first != second for _, first, second in [*FACTS, *COPIES])
 
 
-def test_another_fact_is_no_copy() -> None:
+def test_other_fact_is_no_copy() -> None:
     assert [pair for pair in FACTS if gist(pair[1]) == gist(pair[2])] == []
     assert [pair for pair in FACTS if gist(pair[2]) == gist(pair[1])] == []
 
 
-def test_another_fact_in_a_long_note_is_no_copy() -> None:
+def test_other_fact_in_a_long_note_is_no_copy() -> None:
     assert [pair for pair in FACTS if gist(NOTE.replace("{}", pair[1])) == gist(NOTE.replace("{}", pair[2]))] == []
 
 
 @pytest.mark.parametrize(("kind", "first", "second"), COPIES)
-def test_the_same_in_another_writing_is_a_copy(kind: str, first: str, second: str) -> None:
+def test_other_notation_of_a_fact_is_a_copy(kind: str, first: str, second: str) -> None:
     assert gist(first) == gist(second) != "", kind
     assert all(may_repeat([first, second])), kind
 
 
 @given(SENTENCES, st.data())
-def test_another_word_is_another_fact(words: list[str], data: st.DataObject) -> None:
+def test_replaced_word_is_no_copy(words: list[str], data: st.DataObject) -> None:
     at = data.draw(st.integers(0, len(words) - 1))
     word = data.draw(st.sampled_from(WORDS))
     assume(word != words[at])
@@ -68,16 +68,16 @@ def test_another_word_is_another_fact(words: list[str], data: st.DataObject) -> 
 
 
 @given(SENTENCES, st.data())
-def test_another_character_is_another_fact(words: list[str], data: st.DataObject) -> None:
+def test_replaced_character_is_no_copy(words: list[str], data: st.DataObject) -> None:
     text = " ".join(words)
     at = data.draw(st.integers(0, len(text) - 1))
-    sign = data.draw(st.sampled_from("0123456789abcxyzåéß不没三四五上下%€$°µ½²!?-+~<>=/"))
-    assume(text[at] not in (sign, sign.upper(), " "))
-    assert gist(text) != gist(f"{text[:at]}{sign}{text[at + 1 :]}")
+    char = data.draw(st.sampled_from("0123456789abcxyzåéß不没三四五上下%€$°µ½²!?-+~<>=/"))
+    assume(text[at] not in (char, char.upper(), " "))
+    assert gist(text) != gist(f"{text[:at]}{char}{text[at + 1 :]}")
 
 
 @given(SENTENCES, st.data())
-def test_a_word_less_is_another_fact(words: list[str], data: st.DataObject) -> None:
+def test_missing_word_is_no_copy(words: list[str], data: st.DataObject) -> None:
     at = data.draw(st.integers(0, len(words) - 1))
     assert gist(" ".join(words)) != gist(" ".join(words[:at] + words[at + 1 :]))
 
@@ -86,7 +86,7 @@ PLAIN = st.lists(st.sampled_from([word for word in WORDS if word[0].isalnum()]),
 
 
 @given(PLAIN, st.data())
-def test_white_space_says_nothing(words: list[str], data: st.DataObject) -> None:
+def test_white_space_is_ignored(words: list[str], data: st.DataObject) -> None:
     spaces = data.draw(st.lists(st.sampled_from([" ", "  ", " \r\n", "\n", " \n  "]), min_size=40, max_size=40))
     between = [space if word.isascii() else " " for word, space in zip(words, spaces, strict=False)]
     spaced = "".join(word + space for word, space in zip(words, between, strict=True))
@@ -94,42 +94,42 @@ def test_white_space_says_nothing(words: list[str], data: st.DataObject) -> None
 
 
 @given(PLAIN, st.data())
-def test_case_may_be_a_fact(words: list[str], data: st.DataObject) -> None:
+def test_case_matters(words: list[str], data: st.DataObject) -> None:
     text = " ".join(words)
     at = data.draw(st.sampled_from(range(len(text))).filter(lambda at: text[at] != text[at].swapcase()))
     assert gist(text) != gist(f"{text[:at]}{text[at].swapcase()}{text[at + 1 :]}")
 
 
 @given(PLAIN, st.sampled_from(["**{}**", "***{}***", "> {}", "\n\n---\n\n{}\n\n***\n", "{}\n\n- [ ]"]))
-def test_markup_says_nothing(words: list[str], markup: str) -> None:
+def test_markup_is_ignored(words: list[str], markup: str) -> None:
     text = f"note {' '.join(words)} here"
     assert gist(markup.format(text)) == gist(text)
 
 
 @given(PLAIN, st.sampled_from(["* {}", "• {}", "-   {}", "  - {}", "> - {}", "- {}  "]))
-def test_kind_of_bullet_says_nothing(words: list[str], markup: str) -> None:
+def test_kind_of_bullet_is_ignored(words: list[str], markup: str) -> None:
     text = f"note {' '.join(words)} here"
     assert gist(markup.format(text)) == gist(f"- {text}") != gist(text)
 
 
-def test_headings_above_say_whose_facts_are_told() -> None:
+def test_headings_are_part_of_the_gist() -> None:
     assert gist("10 mg daily", "Anna > Medicine") != gist("10 mg daily", "Peter > Medicine")
     assert gist("## Medicine\n\n10 mg", "Anna > Medicine") != gist("## Medicine\n\n10 mg", "Peter > Medicine")
     assert gist("# Medicine\n\n10 mg", "Medicine") == gist("## Medicine\n\n10 mg", "Medicine")
 
 
 @pytest.mark.parametrize("text", ["", "  \n", "---", "- [ ]\n- [ ]", "| | |\n|---|---|"])
-def test_what_says_nothing_is_no_copy(text: str) -> None:
+def test_text_without_words_has_no_gist(text: str) -> None:
     assert gist(text) == ""
 
 
 @given(st.text())
-def test_every_text_is_a_copy_of_itself(text: str) -> None:
+def test_any_text_is_a_copy_of_itself(text: str) -> None:
     assert gist(text) == gist(text)
     assert all(may_repeat([text, text]))
 
 
 @pytest.mark.parametrize("piece", [" a", " _a", " *a", "_ ", "`a "])
-def test_long_lines_are_read_in_one_pass(piece: str) -> None:
-    """Quadratic time would be many minutes for so long a line, and the time limit of every test is five of them."""
+def test_long_line_is_processed_in_linear_time(piece: str) -> None:
+    """Quadratic time would exceed the time limit of a test."""
     assert gist("_a" + piece * 100_000)

@@ -1,4 +1,4 @@
-"""The language of a text: of questions, notes, scripts, and of what has none."""
+"""Detection of the language of questions, notes and scripts."""
 
 import pytest
 
@@ -29,7 +29,7 @@ QUESTIONS = {
 @pytest.mark.parametrize(
     ("code", "question"), [(code, each) for code, questions in QUESTIONS.items() for each in questions]
 )
-def test_short_question_has_its_language(code: str, question: str) -> None:
+def test_language_of_short_question_is_detected(code: str, question: str) -> None:
     assert language_of(question) == code
 
 
@@ -49,7 +49,7 @@ def test_short_question_has_its_language(code: str, question: str) -> None:
         "de",
     ],
 )
-def test_text_without_a_sign_of_its_language_is_unknown(text: str) -> None:
+def test_text_without_indication_of_language_is_unknown(text: str) -> None:
     assert language_of(text) == ""
 
 
@@ -64,11 +64,11 @@ def test_text_without_a_sign_of_its_language_is_unknown(text: str) -> None:
         ("ru", "Мы перенесли деплой на пятницу, потому что GitHub Actions не работал."),
     ],
 )
-def test_mixed_text_has_the_language_of_most(code: str, text: str) -> None:
+def test_mixed_text_has_language_of_most_words(code: str, text: str) -> None:
     assert language_of(text) == code
 
 
-def test_accents_may_be_apart() -> None:
+def test_decomposed_accents_are_recognised() -> None:
     assert language_of("Où est la cle\u0301 du garage ?") == "fr"
 
 
@@ -77,8 +77,8 @@ def test_only_the_beginning_counts() -> None:
     assert language_of(german * (SAMPLE_CHARS // len(german) + 1) + "the " * SAMPLE_CHARS) == "de"
 
 
-def test_marks_of_retained_lines_are_no_words() -> None:
-    # Polish says w, Portuguese and Italian o
+def test_prefixes_of_retained_lines_are_no_words() -> None:
+    # w is a word in Polish, o in Portuguese and Italian
     assert language_of("- W @Peter: Peter moved to Lisbon.") in ("en", "")
     assert language_of("- O(c=0.7) @Anna: Anna would rather have tea with the cake") == "en"
     assert language_of("O carro está na garagem") == "pt"

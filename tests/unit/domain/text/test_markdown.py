@@ -10,7 +10,7 @@ from memoryd.domain.text.structure import Rank, analyse
 
 
 def ranks(text: str) -> dict[str, Rank | int]:
-    """Rank of each non-blank line by its text."""
+    """Return the rank of each non-blank line by its text."""
     structure = analyse(tabulate(encode_padded(text)))
     lines = text.split("\n")
     return {
@@ -23,7 +23,7 @@ def path(text: str, place: str) -> str:
     return Headings(analyse(tabulate(encode_padded(text)))).path(len(text[: text.index(place)].encode()))
 
 
-def test_front_matter_is_read_and_its_end_found() -> None:
+def test_front_matter_has_values_and_end() -> None:
     text = "---\ntitle: Trip\nmemory: false\nday: 2024-05-01\n---\nbody"
     found = front_matter(text)
     assert found.values == {"title": "Trip", "memory": False, "day": datetime.date(2024, 5, 1)}
@@ -34,7 +34,7 @@ def test_front_matter_is_read_and_its_end_found() -> None:
     "text",
     ["", "body", "--- x\na: 1\n---\n", "---\n\na thematic break\n---\n", "---\na: 1\n", "text\n---\na: 1\n---\n"],
 )
-def test_other_beginnings_are_no_front_matter(text: str) -> None:
+def test_text_without_front_matter_has_none(text: str) -> None:
     assert front_matter(text) == FrontMatter({}, 0)
 
 
@@ -43,7 +43,7 @@ def test_front_matter_survives_byte_order_mark_and_crlf() -> None:
     assert front_matter(text) == FrontMatter({"a": "b"}, text.index("body"))
 
 
-def test_date_that_no_calendar_has_is_text_and_costs_no_other_key() -> None:
+def test_impossible_date_in_front_matter_is_text() -> None:
     assert front_matter("---\na: 2024-99-99\nb: 1\n---\n").values == {"a": "2024-99-99", "b": 1}
 
 
@@ -83,7 +83,7 @@ def test_headings_rank_by_level_above_paragraphs_items_and_lines() -> None:
     assert found["# one"] > found["###### six"] > found["para two"] > found["- item"] > found["line"]
 
 
-def test_line_behind_a_heading_is_glued_to_it() -> None:
+def test_line_after_heading_is_glued_to_it() -> None:
     found = ranks("# title\n\nfirst\n\nsecond\n\nSetext\n======\nunder\n")
     assert found["first"] == found["======"] == found["under"] == Rank.GLUED
     assert found["Setext"] == Rank.HEADING_1
@@ -91,7 +91,7 @@ def test_line_behind_a_heading_is_glued_to_it() -> None:
 
 
 @pytest.mark.parametrize("line", ["#tag", "####### seven", "    # code", r"\# escaped"])
-def test_what_only_looks_like_a_heading_is_none(line: str) -> None:
+def test_text_that_resembles_a_heading_is_none(line: str) -> None:
     assert ranks(f"a\n{line}\n")[line.strip()] < Rank.HEADING_6
 
 
@@ -110,7 +110,7 @@ def test_inline_code_opens_no_fence() -> None:
     assert ranks("a\n```x``` y\n# yes\n")["# yes"] == Rank.HEADING_1
 
 
-def test_list_items_keep_what_belongs_to_them() -> None:
+def test_list_item_keeps_its_lines() -> None:
     found = ranks("x\n\n- one\n  more\n  - nested\n\n  para\nlazy\n- two\n10. ten\n\nout\nof\n")
     assert found["more"] == found["lazy"] == Rank.INSIDE
     assert found["- nested"] == found["para"] == Rank.NESTED
@@ -119,18 +119,18 @@ def test_list_items_keep_what_belongs_to_them() -> None:
     assert found["of"] == Rank.LINE
 
 
-def test_table_stays_behind_its_first_row() -> None:
+def test_table_is_kept_together() -> None:
     found = ranks("x\n\n| a |\n|---|\n| 1 |\n\ny\n")
     assert found["| a |"] == Rank.PARAGRAPH
     assert found["|---|"] == found["| 1 |"] == Rank.INSIDE
 
 
 @pytest.mark.parametrize("announcement", ["Buy:", "要买："])
-def test_list_stays_with_the_line_that_announces_it(announcement: str) -> None:
+def test_list_stays_with_its_introduction(announcement: str) -> None:
     assert ranks(f"x\n\n{announcement}\n\n- milk\n- tea\n")["- milk"] < Rank.ITEM
 
 
-def test_front_matter_lines_are_no_markdown() -> None:
+def test_front_matter_has_no_headings() -> None:
     text = "---\n# comment\na: 1\n---\n# Title\n"
     structure = analyse(tabulate(encode_padded(text)), front_matter(text).end)
     assert structure.levels.tolist() == [0, 0, 0, 0, 1]
@@ -145,7 +145,7 @@ def test_path_names_the_enclosing_headings() -> None:
     assert path(text, "# E") == "E"
 
 
-def test_path_is_bounded_and_keeps_the_innermost() -> None:
+def test_path_is_bounded_and_keeps_innermost_heading() -> None:
     text = "".join(f"{'#' * level} {'very long title ' * 50}{level}\n" for level in range(1, 6)) + "###### here\nx"
     found = path(text, "x")
     assert len(found) <= PATH_CHARS

@@ -1,4 +1,4 @@
-"""The marks of a note that may hold no longer: read from its front matter, kept as text, told by the day."""
+"""Status of a note from its front matter: parsing, flags on a given day, and weight."""
 
 from datetime import date
 
@@ -37,13 +37,13 @@ DAY = date(2026, 9, 23)
         (f"status: deprecated\ntags: {'x' * 20_000}", "status cannot be read"),
     ],
 )
-def test_marks_are_read(head: str, marks: str) -> None:
+def test_status_is_parsed(head: str, marks: str) -> None:
     assert status_marks(encode_padded(f"---\n{head}\n---\nbody")) == marks
     assert status_marks(encode_padded(f"\ufeff---\n{head}\n---\nbody")) == marks
     assert not status_marks(encode_padded(f"text\n---\n{head}\n---\n"))
 
 
-def test_note_is_stale_from_the_day_on() -> None:
+def test_note_is_stale_from_its_date_on() -> None:
     marks = "not valid utf-8, draft, stale after 2026-09-23"
     assert current_flags(marks, date(2026, 9, 22)) == (Flag.DRAFT,)
     assert current_flags(marks, DAY) == (Flag.STALE, Flag.DRAFT)
@@ -52,13 +52,13 @@ def test_note_is_stale_from_the_day_on() -> None:
     assert current_flags("image/png, hard-link", DAY) == ()
 
 
-def test_factor_of_a_score_is_that_of_the_worst() -> None:
+def test_worst_status_decides_the_factor() -> None:
     assert all(0 < row.weight < 1 for row in STATUS_EFFECTS.values())
     assert status_weight(()) == 1
     assert Decay(status_flags=(Flag.DRAFT, Flag.STALE)).factor == STATUS_EFFECTS[Flag.STALE].weight
 
 
-def test_front_matter_is_shown_only_where_nothing_is_behind_it() -> None:
+def test_front_matter_is_shown_only_without_a_body() -> None:
     text = "---\nkeeper: zeppelin\n---\n\n# Head\n\nOne line.\nAnother line."
     part = snippet(text, {"zeppelin": 1.0}, front=3)
     assert part.text.startswith("# Head")

@@ -1,4 +1,4 @@
-"""Where a chunk stands in its document now."""
+"""The current line of a chunk in a changed document."""
 
 import pytest
 from hypothesis import given
@@ -16,14 +16,14 @@ def line_now(text: str, body: str = BIRDS, heading: str = "Trees > Birds", line:
     return PresentText(encode_padded(text)).line_of(body, heading, line)
 
 
-def test_text_that_did_not_move_is_on_its_line() -> None:
+def test_unmoved_text_is_at_its_line() -> None:
     assert line_now(OLD) == 5
     assert line_now(OLD + "\nA line below.\n") == 5
     assert line_now(OLD.replace("alder", "birch")) == 5
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
-def test_lines_above_move_it(end: str) -> None:
+def test_lines_above_move_text(end: str) -> None:
     body, text = BIRDS.replace("\n", end), OLD.replace("\n", end)
     assert line_now(f"one{end}two{end}{end}{text}", body) == 8
     assert line_now(text.replace(f"The alder stands by the brook.{end}{end}", ""), body) == 3
@@ -42,46 +42,46 @@ def test_lines_above_move_it(end: str) -> None:
         "\n\n",
     ],
 )
-def test_changed_lines_are_no_place(changed: str) -> None:
+def test_changed_text_is_not_found(changed: str) -> None:
     assert line_now(changed) is None
 
 
-def test_lines_count_only_whole() -> None:
+def test_only_complete_lines_match() -> None:
     assert line_now("no robin\n", "robin\n", "", 1) is None
     assert line_now("robins\n", "robin", "", 1) is None
     assert line_now("robin\r\nwren", "robin", "", 1) == 1
     assert line_now("wren\nrobin", "robin", "", 1) == 2
 
 
-def test_lines_under_other_headings_are_other_lines() -> None:
+def test_text_under_other_heading_does_not_match() -> None:
     body = "It sings at dawn.\n"
     assert line_now(f"# Wren\n\n{body}", body, "Wren", 3) == 3
     assert line_now(f"# Owl\n\n{body}", body, "Wren", 3) is None
     assert line_now(f"# Owl\n\n{body}\n# Wren\n\n{body}", body, "Wren", 3) == 7
 
 
-def test_of_several_places_the_nearest_counts_and_of_two_the_one_above() -> None:
+def test_nearest_of_several_places_is_found() -> None:
     text = "same\nother\nsame\nother\nsame\n"
     assert [line_now(text, "same\n", "", line) for line in (1, 2, 3, 4, 5, 99)] == [1, 1, 3, 3, 5, 5]
 
 
-def test_overlap_of_the_section_before_is_under_its_own_headings() -> None:
-    # a chunk is named by the headings of its own part; the lines before it may be of another section
+def test_overlap_from_previous_section_is_found() -> None:
+    # a chunk has the headings of its own part, but its overlap may belong to the previous section
     text = "# One\n\nends here\n# Two\n\nbegins here\n"
     assert line_now(text, "ends here\n# Two\n\nbegins here\n", "Two", 3) == 3
 
 
-def test_what_follows_the_front_matter_names_it() -> None:
+def test_front_matter_belongs_to_the_heading_after_it() -> None:
     text = "---\ntitle: x\n---\n# Wren\n\nsings\n"
     assert line_now(text, text, "Wren", 1) == 1
     assert line_now(text.replace("# Wren", "# Owl"), "---\ntitle: x\n---\n", "Wren", 1) is None
 
 
-def test_nul_bytes_and_lone_surrogates_are_text() -> None:
+def test_nul_bytes_and_lone_surrogates_are_found() -> None:
     assert line_now("first\n\0wren\0\n\udc80\n", "\0wren\0\n\udc80\n", "", 1) == 2
 
 
-def test_twenty_thousand_lines_are_looked_through() -> None:
+def test_20_000_lines_are_searched() -> None:
     lines = [f"line {number}\n" for number in range(20_000)]
     body = "".join(lines[15_000:15_010])
     assert line_now("".join(["new\n", *lines]), body, "", 15_001) == 15_002
@@ -108,7 +108,7 @@ _LINES = st.sampled_from(
 
 
 @given(st.lists(_LINES | st.text(max_size=30), max_size=40).map("\n".join))
-def test_every_chunk_of_whole_lines_stands_where_it_was_cut(text: str) -> None:
+def test_chunk_of_complete_lines_is_found_at_its_line(text: str) -> None:
     present = PresentText(encode_padded(text))
     for part in chunk(text, tokens=40, overlap=10):
         body = text[part.start : part.end]

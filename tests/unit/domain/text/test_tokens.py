@@ -30,7 +30,7 @@ def test_english_costs_a_token_per_four_to_five_characters() -> None:
         ("\0", 1),
     ],
 )
-def test_scripts_have_their_weight(text: str, tokens: int) -> None:
+def test_each_script_has_its_weight(text: str, tokens: int) -> None:
     assert estimate(text) == tokens
 
 
@@ -38,7 +38,7 @@ def test_punctuation_and_digits_cost_more_than_letters() -> None:
     assert estimate("a" * 100) < estimate("7" * 100) < estimate("|" * 100)
 
 
-def test_long_and_short_texts_are_weighed_alike() -> None:
+def test_estimate_is_proportional_to_length() -> None:
     unit = ENGLISH[:64] * 3
     assert estimate(unit * 64) == pytest.approx(64 * estimate(unit), rel=0.02)
 

@@ -27,12 +27,12 @@ TOKENIZER = "porter unicode61 remove_diacritics 2 categories 'L* N* Co M*'"
 
 
 def any_of(terms: Sequence[str], phrases: Sequence[Phrase] = (), dates: Sequence[WrittenDate] = ()) -> str:
-    """Return the expression that finds any of the terms, phrases and dates, empty without any."""
+    """Return a query that matches any of the terms, phrases and dates, or "" without any."""
     return " OR ".join(weighed_phrases(terms, phrases, dates))
 
 
 def finds(question: str, text: str) -> bool:
-    """Ask the tokenizer of the real index, in a database in memory."""
+    """Search with the tokenizer of the real index, in a database in memory."""
     db = apsw.Connection("")
     db.execute(f'CREATE VIRTUAL TABLE words USING fts5(body, tokenize="{TOKENIZER}")')
     db.execute("INSERT INTO words VALUES (?)", (f"{index_text(text)} {identifier_parts(text)}",))
@@ -43,7 +43,7 @@ def finds(question: str, text: str) -> bool:
 
 
 def best(question: str, texts: list[str]) -> str:
-    """Ask as the keyword arm does, and return the text that BM25 puts first."""
+    """Search like the lexical arm, and return the text that BM25 ranks first."""
     db = apsw.Connection("")
     db.execute(f'CREATE VIRTUAL TABLE words USING fts5(body, tokenize="{TOKENIZER}")')
     others = [f"something else entirely, number {number}" for number in range(8)]
@@ -97,56 +97,56 @@ def best(question: str, texts: list[str]) -> str:
         ("снег", "выпал снег"),
     ],
 )
-def test_what_is_written_is_found(question: str, text: str) -> None:
+def test_question_finds_text(question: str, text: str) -> None:
     assert finds(question, text)
 
 
 @pytest.mark.parametrize("question", ["résumé", "Ångström", "회의"])
-def test_decomposed_spelling_finds_the_composed_one_and_back(question: str) -> None:
+def test_composed_and_decomposed_spellings_find_each_other(question: str) -> None:
     composed, decomposed = unicodedata.normalize("NFC", question), unicodedata.normalize("NFD", question)
     assert finds(decomposed, f"about {composed} today")
     assert finds(composed, f"about {decomposed} today")
 
 
 @given(st.text(max_size=200))
-def test_any_question_is_a_valid_expression(question: str) -> None:
+def test_any_question_gives_a_valid_query(question: str) -> None:
     assert finds(f"gateway {question}", "the gateway")
 
 
 @given(st.text(max_size=400), st.integers(1, 10))
-def test_terms_are_distinct_bounded_and_hold_no_syntax(question: str, limit: int) -> None:
+def test_terms_are_distinct_limited_and_without_syntax(question: str, limit: int) -> None:
     terms = query_terms(question, limit=limit)
     assert len(terms) <= limit
     assert len(set(terms)) == len(terms)
     assert not any(set('"*():^- \0') & set(term) for term in terms)
 
 
-def test_no_sign_hides_the_word_beside_it() -> None:
-    """FTS5 knows Unicode 6.1; of later signs, those of the alphabets of today and emoji are taken out before."""
-    signs = [chr(code) for code in [*range(0x80, 0x3000), *range(0x1F000, 0x1FBF0)]]
-    signs = [sign for sign in signs if unicodedata.category(sign) in {"So", "Sc", "Sm", "Pd", "Ps", "Pe"}]
-    plain = [sign for sign in signs if not any(map(str.isalnum, unicodedata.normalize("NFKD", sign)))]
+def test_no_symbol_hides_the_adjacent_word() -> None:
+    """FTS5 knows Unicode 6.1; later symbols of modern scripts and emoji are removed before."""
+    symbols = [chr(code) for code in [*range(0x80, 0x3000), *range(0x1F000, 0x1FBF0)]]
+    symbols = [symbol for symbol in symbols if unicodedata.category(symbol) in {"So", "Sc", "Sm", "Pd", "Ps", "Pe"}]
+    plain = [symbol for symbol in symbols if not any(map(str.isalnum, unicodedata.normalize("NFKD", symbol)))]
     db = apsw.Connection("")
     db.execute(f'CREATE VIRTUAL TABLE words USING fts5(body, tokenize="{TOKENIZER}")')
     with db:
-        db.executemany("INSERT INTO words VALUES (?)", [(index_text(f"a{sign}lease{sign}b"),) for sign in plain])
+        db.executemany("INSERT INTO words VALUES (?)", [(index_text(f"a{symbol}lease{symbol}b"),) for symbol in plain])
     found = {row[0] - 1 for row in db.execute("SELECT rowid FROM words WHERE words MATCH ?", ('"lease"',))}
-    assert [sign for number, sign in enumerate(plain) if number not in found and sign not in "֍֎߾߿൏"] == []
+    assert [symbol for number, symbol in enumerate(plain) if number not in found and symbol not in "֍֎߾߿൏"] == []
     assert len(plain) > 4000
 
 
 @given(st.text(st.characters(categories=["Ll", "Lu", "Nd"], max_codepoint=0x24F), min_size=1, max_size=20))
-def test_a_word_finds_itself(word: str) -> None:
+def test_word_finds_itself(word: str) -> None:
     assert finds(word, f"before {word} after")
 
 
-def test_long_compound_is_no_long_phrase() -> None:
-    """A quoted token that falls into n words costs n milliseconds a note."""
+def test_long_compound_is_split_into_terms() -> None:
+    """A quoted token of n words would cost n milliseconds per note."""
     expression = any_of(query_terms("a1-" * 1000 + "z"))
     assert all(" " not in term for term in expression.replace('"', "").split(" OR "))
 
 
-def test_what_is_written_as_one_is_found_before_its_scattered_parts() -> None:
+def test_joined_words_rank_before_scattered_ones() -> None:
     texts = ["10 of 2026 and 18 more; 2026 had 10 of 18", "Deployed on 2026-10-18 at noon, as planned for long"]
     assert best("2026-10-18", texts) == best("what happened on 2026-10-18", texts) == texts[1]
     assert joined_phrases("on 2026-10-18 in memory/a.md by a well-known man") == [
@@ -155,35 +155,35 @@ def test_what_is_written_as_one_is_found_before_its_scattered_parts() -> None:
     ]
 
 
-def test_letters_that_only_look_like_accented_ones_stay_apart() -> None:
+def test_distinct_letters_are_not_treated_as_accented() -> None:
     assert not finds("йод", "иод")
 
 
 @pytest.mark.parametrize("question", ["a-" * 2000 + "1", "1" * 4000, "\u0301" * 2000 + "a", "漢" * 4000, "_/" * 2000])
-def test_long_questions_are_cut_in_little_time(question: str) -> None:
+def test_long_question_is_cut_quickly(question: str) -> None:
     with soon(0.5):
         assert len(query_terms(question)) <= 64
         assert all(len(words) <= 8 for words in joined_phrases(question))
 
 
-def test_stop_words_are_left_out_unless_nothing_else_is_asked() -> None:
+def test_stop_words_are_dropped_unless_they_are_all() -> None:
     assert query_terms("where is the lease") == ["lease"]
     assert query_terms("to be or not to be") == ["to", "be", "or", "not"]
 
 
-def test_german_stop_words_are_no_short_forms() -> None:
+def test_german_stop_words_that_are_abbreviations_are_kept() -> None:
     assert query_terms("Wann ist der Termin") == ["der", "termin"]
     assert query_terms("convert PEM to DER") == ["convert", "pem", "der"]
 
 
-def test_no_pair_crosses_a_particle() -> None:
+def test_character_pair_does_not_cross_a_particle() -> None:
     assert query_terms("岳父的药在哪") == ["岳父", "药在", "在哪"]
     assert query_terms("手术的目的") == ["手术", "目的"]
     assert query_terms("旅行目的地") == ["旅行", "行目", "目的", "的地"]
     assert query_terms("的") == ["的"]
 
 
-def test_nul_does_not_hide_what_follows() -> None:
+def test_nul_does_not_hide_following_text() -> None:
     assert finds("lease", "before\0lease")
 
 
@@ -192,22 +192,22 @@ PIECES = st.lists(st.one_of(st.sampled_from(["us", "His", "news", "maxResults", 
 
 
 @given(PIECES.map("".join))
-def test_words_of_the_index_are_those_of_the_text_as_it_is_spelled_and_marked(text: str) -> None:
+def test_indexed_words_match_marked_index_text(text: str) -> None:
     assert _tokens(indexed_words(text)) == _tokens(mark_unstemmed(index_text(text).lower()))
 
 
 @given(PIECES.map("".join))
-def test_spelling_is_composed_without_accents(text: str) -> None:
-    apart = _ACCENT.sub("", unicodedata.normalize("NFKD", text))
-    assert normalised(text) == _SILENT.sub("", unicodedata.normalize("NFC", apart))
+def test_normalised_text_is_composed_without_accents(text: str) -> None:
+    decomposed = _ACCENT.sub("", unicodedata.normalize("NFKD", text))
+    assert normalised(text) == _SILENT.sub("", unicodedata.normalize("NFC", decomposed))
 
 
-def test_marked_words_are_whole_ones() -> None:
+def test_only_whole_words_are_marked_unstemmed() -> None:
     assert mark_unstemmed("us use (us) US l’us us_us") == "{0} use ({0}) US l’{0} {0}_{0}".format(NOT_STEMMED["us"])
 
 
 @pytest.mark.parametrize("word", ["maxResults", "ID42x", "w3", "A1", "3D", "2B", "parseHTML"])
-def test_parts_stand_apart(word: str) -> None:
+def test_identifier_is_split_into_parts(word: str) -> None:
     assert identifier_parts(f"a plain text with {word}, once").replace(" ", "") == word
     assert identifier_parts("A Plain TEXT of 2026-05-04, (once) a_b") == ""
 

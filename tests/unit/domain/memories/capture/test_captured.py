@@ -1,4 +1,4 @@
-"""What is captured of a message without a model, in three languages, and what never is."""
+"""Capture from messages without a model, in English, Chinese and German."""
 
 import pytest
 from hypothesis import given, settings
@@ -94,7 +94,7 @@ STATED = [
     ("Mein Bruder wohnt in Köln.", "fact", "mein … ist", False),
     ("Meine neue Handynummer ist 0176 4455 6677.", "entity", "phone number", True),
 ]
-"""A message, and of its memory kind, form and whether it is pinned."""
+"""A message, and the kind, form and pin of its memory."""
 NOT_STATED = [
     "What is my name?",
     "Is my name Bob?",
@@ -287,7 +287,7 @@ DURABLE = [
     "我是素食者。",
     "我是两个孩子的妈妈。",
 ]
-OF_THIS_MOMENT = [
+TRANSIENT = [
     "I don't eat lunch today",
     "I don't drink that much",
     "I don't eat there any more",
@@ -397,7 +397,9 @@ NO_CORRECTIONS = [
 
 
 @pytest.mark.parametrize(("text", "kind", "form", "is_pinned"), STATED)
-def test_statement_is_kept_verbatim_with_the_kind_of_its_form(text: str, kind: str, form: str, is_pinned: bool) -> None:
+def test_statement_is_captured_literally_with_kind_of_its_form(
+    text: str, kind: str, form: str, is_pinned: bool
+) -> None:
     (item,) = capture_message(text).items
 
     assert (item.kind.value, item.form, item.is_pinned) == (kind, form, is_pinned)
@@ -406,17 +408,17 @@ def test_statement_is_kept_verbatim_with_the_kind_of_its_form(text: str, kind: s
 
 
 @pytest.mark.parametrize("text", NOT_STATED)
-def test_what_is_no_plain_statement_is_not_kept(text: str) -> None:
+def test_other_text_is_not_captured(text: str) -> None:
     assert capture_message(text).items == ()
 
 
 @pytest.mark.parametrize("text", DURABLE)
-def test_what_lasts_is_kept(text: str) -> None:
+def test_lasting_statement_is_captured(text: str) -> None:
     assert [item.text for item in capture_message(text).items] == [text]
 
 
-@pytest.mark.parametrize("text", OF_THIS_MOMENT)
-def test_what_is_of_the_answer_or_the_moment_is_not(text: str) -> None:
+@pytest.mark.parametrize("text", TRANSIENT)
+def test_transient_statement_is_not_captured(text: str) -> None:
     assert capture_message(text).items == ()
     assert capture_message(text, answer_before="Here is something else.").items == ()
 
@@ -426,15 +428,15 @@ def test_correction_of_an_answer_is_a_lesson(text: str) -> None:
     (item,) = capture_message(text, answer_before="Here is a table.").items
 
     assert (item.kind, item.is_pinned) == (Kind.LESSON, False)
-    assert capture_message(text).items == (), "nothing was answered before it"
+    assert capture_message(text).items == (), "there was no answer before it"
 
 
 @pytest.mark.parametrize("text", NO_CORRECTIONS)
-def test_refusal_corrects_nothing(text: str) -> None:
+def test_refusal_is_no_correction(text: str) -> None:
     assert capture_message(text, answer_before="Shall I go on?").items == ()
 
 
-def test_what_is_right_stands_behind_what_was_wrong() -> None:
+def test_corrected_value_after_refusal_is_captured() -> None:
     found = capture_message("That's wrong. The train leaves at nine.", answer_before="It leaves at ten.")
 
     assert [item.text for item in found.items] == []
@@ -443,12 +445,12 @@ def test_what_is_right_stands_behind_what_was_wrong() -> None:
 
 
 @given(st.sampled_from([text for text, *_ in STATED]), st.sampled_from(['"{}"', "“{}”", "「{}」", "`{}`", "> {}"]))
-def test_quoted_statement_is_never_kept(text: str, quotation: str) -> None:
+def test_quoted_statement_is_not_captured(text: str, quotation: str) -> None:
     assert capture_message(quotation.format(text)).items == ()
 
 
 @given(st.sampled_from([text.rstrip(".。") for text, *_ in STATED]), st.sampled_from(["{}?", "{}？", "{} ?", "{}吗"]))
-def test_question_is_never_kept(text: str, question: str) -> None:
+def test_question_is_not_captured(text: str, question: str) -> None:
     assert capture_message(question.format(text)).items == ()
 
 
@@ -468,19 +470,19 @@ def test_question_is_never_kept(text: str, question: str) -> None:
         ]
     ),
 )
-def test_what_is_another_ones_or_supposed_is_never_kept(text: str, frame: str) -> None:
+def test_reported_or_hypothetical_statement_is_not_captured(text: str, frame: str) -> None:
     assert capture_message(frame.format(text)).items == ()
 
 
 @settings(max_examples=200)
 @given(st.text(max_size=300))
-def test_any_text_gives_lines_that_read_as_they_were_written(text: str) -> None:
+def test_captured_line_of_any_text_round_trips(text: str) -> None:
     for item in capture_message(text, answer_before="yes").items:
         line = item.line()
         assert parse_line(render(line)) == line
 
 
-def test_line_of_a_memory_says_who_said_it() -> None:
+def test_captured_line_has_provenance() -> None:
     (item,) = capture_message("My phone number is +43 660 1234567.").items
 
     line = parse_line("- entity(i=0.95, from=user, pin): My phone number is +43 660 1234567.")
@@ -488,7 +490,7 @@ def test_line_of_a_memory_says_who_said_it() -> None:
     assert item.line() == line
 
 
-def test_message_gives_at_most_six_memories_and_identifiers_first() -> None:
+def test_message_gives_at_most_six_memories_with_identifiers_first() -> None:
     likes = " ".join(f"I like hiking in country{n}." for n in range(9))
     found = capture_message(f"{likes} My phone number is +43 660 1234567.")
 
@@ -497,7 +499,7 @@ def test_message_gives_at_most_six_memories_and_identifiers_first() -> None:
     assert len(found.dropped) == 4
 
 
-def test_identifiers_may_be_off() -> None:
+def test_identifiers_can_be_disabled() -> None:
     found = capture_message("My phone number is +43 660 1234567.", identifiers=False)
 
     assert found.items == ()
@@ -510,7 +512,7 @@ def test_nothing_is_pinned_outside_direct_chats() -> None:
     assert not item.is_pinned
 
 
-def test_failure_is_kept_with_its_tool_and_no_pin() -> None:
+def test_failure_is_captured_with_its_tool_and_no_pin() -> None:
     (item,) = capture_failure("timed out\n  three times", "browser").items
 
     assert (item.kind, item.text) == (Kind.FAILURE, "browser: timed out three times")
@@ -519,16 +521,16 @@ def test_failure_is_kept_with_its_tool_and_no_pin() -> None:
 
 
 @pytest.mark.parametrize(
-    ("number", "is_one"),
+    ("number", "expected"),
     [("11010519491231002X", True), ("110105194912310021", False), ("11010519491331002X", False)],
 )
-def test_resident_id_is_known_by_its_check_digit_and_birthday(number: str, is_one: bool) -> None:
-    assert is_resident_id(number) is is_one
+def test_resident_id_is_recognised_by_check_digit_and_birthday(number: str, expected: bool) -> None:
+    assert is_resident_id(number) is expected
 
 
 @pytest.mark.parametrize(
     "piece", ["my ", "我", "please ", "no, ", "(", '"', "> ", "1 2", "a.b@", "really ", "：", "```", "我的"]
 )
-def test_time_grows_with_the_length_of_a_message(piece: str) -> None:
+def test_hostile_message_is_captured_in_linear_time(piece: str) -> None:
     with soon():
         assert capture_message(piece * (4000 // len(piece)), answer_before="x").items == ()

@@ -1,11 +1,11 @@
-"""What stands beside a statement, or before and behind it in its sentence, and makes it none of its author's own."""
+"""Context that makes a statement not the author's own, and context that does not."""
 
 import pytest
 
 from memoryd.domain.memories.capture.capture import capture_message, distillable
 from memoryd.domain.text.sentences import spoken_sentences
 
-OTHERS_WORDS = [
+WORDS_OF_OTHERS = [
     "This is the mail I got this morning.\n\nHello,\nmy name is Susan and I live in Leeds. Could you call me back?",
     "What do you make of this applicant? My name is Susan Miller. I live in Leeds.",
     "Here's what she sent me\nmy name is Susan and I work at Acme",
@@ -44,7 +44,7 @@ OTHERS_WORDS = [
     "把下面的话变成英文。我住在东京。",
     "帮我看看这句对不对。我住在北京五年了。",
 ]
-NOT_ITS_MAIN_CLAUSE = [
+NOT_MAIN_CLAUSE = [
     "It is false that I live in Linz.",
     "Not that I like spinach.",
     "I live in Rome in my dreams.",
@@ -68,7 +68,7 @@ NOT_ITS_MAIN_CLAUSE = [
     "我喜欢上班（才怪）",
     "叫我女王大人",
 ]
-OF_THE_MOMENT = [
+TRANSIENT = [
     "My cat is on the keyboard",
     "My boss is on the phone",
     "My boss is a jerk",
@@ -92,7 +92,7 @@ OF_THE_MOMENT = [
     "记住这一刻",
     "记住变量x必须大于零",
 ]
-NOBODYS_NUMBERS = [
+FOREIGN_NUMBERS = [
     "Email Tom that my new phone number is 0660 1234567.",
     "the fixture uses my email is foo@example.com",
     "Change the constant so that my email is foo@example.com",
@@ -112,7 +112,7 @@ NOBODYS_NUMBERS = [
     "测试用的身份证11010519491231002X",
     "这个人的身份证是11010519491231002X",
 ]
-KEPT_UNPINNED = [
+UNPINNED = [
     ("My name is Lena Hofer. I have two kids.", "entity"),
     ("I live in Graz. What should I cook tonight?", "fact"),
     ("I moved. I live in Leoben now.", "fact"),
@@ -149,19 +149,19 @@ PINNED = [
 ]
 
 
-@pytest.mark.parametrize("text", [*OTHERS_WORDS, *NOT_ITS_MAIN_CLAUSE, *OF_THE_MOMENT, *NOBODYS_NUMBERS])
-def test_what_is_not_plainly_its_authors_is_not_kept(text: str) -> None:
+@pytest.mark.parametrize("text", [*WORDS_OF_OTHERS, *NOT_MAIN_CLAUSE, *TRANSIENT, *FOREIGN_NUMBERS])
+def test_statement_that_may_be_foreign_is_not_captured(text: str) -> None:
     assert capture_message(text, answer_before="Something was answered.").items == ()
 
 
-@pytest.mark.parametrize("text", OTHERS_WORDS)
-def test_no_model_reads_what_may_be_another_ones(text: str) -> None:
-    told = " ".join(distillable(text))
+@pytest.mark.parametrize("text", WORDS_OF_OTHERS)
+def test_model_gets_no_text_that_may_be_foreign(text: str) -> None:
+    distilled = " ".join(distillable(text))
 
-    assert not [sign for sign in ("name is", "I live", "I work", "allergic", "叫", "住", "喜欢") if sign in told]
+    assert not [word for word in ("name is", "I live", "I work", "allergic", "叫", "住", "喜欢") if word in distilled]
 
 
-def test_model_reads_plain_statements_without_the_greetings_and_requests_beside_them() -> None:
+def test_model_gets_plain_statements_without_greetings_and_requests() -> None:
     text = "Hi! We moved to Graz in May. My sister is Ann. Please recommend a shop."
 
     assert distillable(text) == ["We moved to Graz in May.", "My sister is Ann."]
@@ -175,19 +175,19 @@ def test_model_reads_plain_statements_without_the_greetings_and_requests_beside_
         assert distillable(other) == []
 
 
-@pytest.mark.parametrize(("text", "kind"), KEPT_UNPINNED)
-def test_statement_in_harmless_company_is_kept_without_a_pin(text: str, kind: str) -> None:
+@pytest.mark.parametrize(("text", "kind"), UNPINNED)
+def test_statement_beside_harmless_text_is_captured_without_pin(text: str, kind: str) -> None:
     kept = capture_message(text).items
 
     assert [(item.kind.value, item.is_pinned) for item in kept] == [(kind, False)]
 
 
 @pytest.mark.parametrize("text", PINNED)
-def test_statement_beside_courtesies_alone_is_pinned(text: str) -> None:
+def test_statement_beside_greetings_only_is_pinned(text: str) -> None:
     assert [item.is_pinned for item in capture_message(text).items] == [True]
 
 
-def test_own_numbers_beside_each_other_are_pinned_and_beside_anything_else_not() -> None:
+def test_own_numbers_are_pinned_only_beside_other_numbers() -> None:
     def pins(text: str) -> list[bool]:
         return [item.is_pinned for item in capture_message(text).items]
 
@@ -196,13 +196,13 @@ def test_own_numbers_beside_each_other_are_pinned_and_beside_anything_else_not()
     assert pins("My name is Lena Hofer. My phone number is 0660 1234567.") == [False, False]
 
 
-def test_what_is_to_be_remembered_stands_by_itself_at_the_beginning() -> None:
+def test_text_after_remembered_sentence_is_not_captured() -> None:
     kept = capture_message("Remember that the gate is locked at 8. Peter told me so. My name is Hal.").items
 
     assert [item.text for item in kept] == ["Remember that the gate is locked at 8."]
 
 
-def test_word_that_ends_in_one_letter_behind_an_accent_is_no_initial() -> None:
+def test_accented_word_end_is_no_initial() -> None:
     text = "My landlord is Dona Graça. Write him two lines."
     assert [one.text for one in spoken_sentences(text)] == ["My landlord is Dona Graça.", "Write him two lines."]
     assert len(spoken_sentences("My landlord is Ö. Graça.")) == 1

@@ -1,4 +1,4 @@
-"""What is an echo of what was told, and what says something of its own."""
+"""Echoes of recalled memories, and news."""
 
 from time import process_time
 
@@ -44,7 +44,7 @@ ECHOES = [
 
 
 @pytest.mark.parametrize("piece", [" ", "-", "; ", "\n"])
-def test_rows_of_signs_are_read_in_one_pass(piece: str) -> None:
+def test_long_row_of_symbols_is_compared_in_linear_time(piece: str) -> None:
     span = hash_span("I live in Graz.", HASHED)
 
     assert span is not None
@@ -54,34 +54,34 @@ def test_rows_of_signs_are_read_in_one_pass(piece: str) -> None:
     assert process_time() - began < 2
 
 
-@pytest.mark.parametrize(("told", "said"), NEWS)
-def test_word_of_its_own_is_news(told: str, said: str) -> None:
-    span = hash_span(told, HASHED)
+@pytest.mark.parametrize(("recalled", "message"), NEWS)
+def test_message_with_new_words_is_no_echo(recalled: str, message: str) -> None:
+    span = hash_span(recalled, HASHED)
 
     assert span is not None
-    assert not is_echo(said, [span], HASHED)
+    assert not is_echo(message, [span], HASHED)
 
 
-@pytest.mark.parametrize(("told", "said"), ECHOES)
-def test_same_words_in_a_row_are_an_echo(told: str, said: str) -> None:
-    span = hash_span(told, HASHED)
+@pytest.mark.parametrize(("recalled", "message"), ECHOES)
+def test_message_with_same_words_is_an_echo(recalled: str, message: str) -> None:
+    span = hash_span(recalled, HASHED)
 
     assert span is not None
-    assert is_echo(said, [span], HASHED)
+    assert is_echo(message, [span], HASHED)
 
 
-def test_words_of_two_spans_are_no_echo_of_either() -> None:
+def test_mixed_words_of_two_spans_are_no_echo() -> None:
     spans = [one for text in ("I live in Graz.", "My mother is a judge.") if (one := hash_span(text, HASHED))]
 
     assert not is_echo("My mother lives in Graz.", spans, HASHED)
     assert is_echo("I live in Graz.", spans, HASHED)
 
 
-TWO = ("I am allergic to peanuts.", "I work at Siemens as an engineer.", "我喜欢喝茶。", "我住在格拉茨。")
+TWO_MEMORIES = ("I am allergic to peanuts.", "I work at Siemens as an engineer.", "我喜欢喝茶。", "我住在格拉茨。")
 
 
 @pytest.mark.parametrize(
-    "said",
+    "message",
     [
         "I'm allergic to peanuts.",
         "Right, I work at Siemens as an engineer, and I am allergic to peanuts.",
@@ -90,14 +90,14 @@ TWO = ("I am allergic to peanuts.", "I work at Siemens as an engineer.", "我喜
         "对，我喜欢喝茶，而且我住在格拉茨。",
     ],
 )
-def test_several_told_memories_in_one_sentence_are_an_echo(said: str) -> None:
-    spans = [one for text in TWO if (one := hash_span(text, HASHED))]
+def test_several_recalled_memories_in_one_sentence_are_an_echo(message: str) -> None:
+    spans = [one for text in TWO_MEMORIES if (one := hash_span(text, HASHED))]
 
-    assert is_echo(said, spans, HASHED)
+    assert is_echo(message, spans, HASHED)
 
 
 @pytest.mark.parametrize(
-    "said",
+    "message",
     [
         "I'm allergic to peanuts and shellfish.",
         "I am allergic to peanuts, and I work at Bosch as an engineer.",
@@ -105,7 +105,7 @@ def test_several_told_memories_in_one_sentence_are_an_echo(said: str) -> None:
         "我喜欢喝茶，而且我住在维也纳。",
     ],
 )
-def test_one_clause_of_its_own_is_news(said: str) -> None:
-    spans = [one for text in TWO if (one := hash_span(text, HASHED))]
+def test_sentence_with_one_new_clause_is_no_echo(message: str) -> None:
+    spans = [one for text in TWO_MEMORIES if (one := hash_span(text, HASHED))]
 
-    assert not is_echo(said, spans, HASHED)
+    assert not is_echo(message, spans, HASHED)

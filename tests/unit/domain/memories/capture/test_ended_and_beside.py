@@ -1,23 +1,23 @@
-"""What holds at other times stands beside, and what was not done changes nothing."""
+"""Statements about other times, things or events that did not happen supersede nothing."""
 
 import pytest
 
-from tests.unit.domain.memories.capture.test_revisions import revised, superseded
+from tests.unit.domain.memories.capture.test_revisions import revise, superseded
 
-BOTH_HOLD = [
+BOTH_TRUE = [
     ("The pool opens at 6.", "The pool opens at 8 on Sundays now."),
     ("The pool opens at 6 in summer.", "The pool now opens at 9 in winter."),
     ("The pool opens at 6 on weekdays.", "The pool opens at 8 on Sundays now."),
     ("The stall costs 40 for locals.", "The stall costs 60 for visitors now."),
 ]
-NOT_SO = [
+DENIED = [
     ("The logs are kept in Loki.", "We almost switched the logs from Loki to Elastic, but no."),
     ("The logs are kept in Loki.", "We haven't moved the logs from Loki to Elastic yet."),
     ("The logs are kept in Loki.", "We are not moving the logs from Loki to Elastic."),
     ("Lotte mag keine Erbsen.", "Lotte braucht nachts keine Windel mehr"),
     ("Die Logs liegen in Loki.", "Wir sind noch nicht von Loki auf Elastic umgestiegen."),
 ]
-OF_OTHER_THINGS = [
+OTHER_THINGS = [
     ("Our van is a Caddy.", "They sold the Caddy before I got there"),
     ("Training is on Tuesdays at 7.", "no, Wednesday is my birthday"),
     ("Training is on Tuesdays at 7.", "no, I'm up at 8:30"),
@@ -40,35 +40,35 @@ REVISED = [
 ]
 
 
-@pytest.mark.parametrize(("memory", "message"), BOTH_HOLD)
-def test_what_is_said_of_another_time_or_for_others_holds_beside(memory: str, message: str) -> None:
-    verdict, _ = revised(message, f"W: {memory}")
+@pytest.mark.parametrize(("memory", "message"), BOTH_TRUE)
+def test_statement_about_other_time_or_people_is_captured_beside(memory: str, message: str) -> None:
+    verdict, _ = revise(message, f"W: {memory}")
 
     assert [(item.text, item.supersedes, item.contradicts) for item in verdict.items] == [(message, (), ())]
 
 
-@pytest.mark.parametrize(("memory", "message"), [*NOT_SO, *OF_OTHER_THINGS])
-def test_what_is_not_so_or_of_another_thing_says_nothing_of_a_memory(memory: str, message: str) -> None:
-    verdict, _ = revised(message, f"W: {memory}", answer=memory)
+@pytest.mark.parametrize(("memory", "message"), [*DENIED, *OTHER_THINGS])
+def test_denied_change_or_other_thing_revises_nothing(memory: str, message: str) -> None:
+    verdict, _ = revise(message, f"W: {memory}", answer=memory)
 
     assert [one for item in verdict.items for one in (*item.supersedes, *item.contradicts)] == []
 
 
 @pytest.mark.parametrize(("memory", "message"), REVISED)
-def test_value_in_other_words_takes_the_place_of_the_old_one(memory: str, message: str) -> None:
-    verdict, book = revised(message, f"W: {memory}")
+def test_reworded_value_supersedes(memory: str, message: str) -> None:
+    verdict, book = revise(message, f"W: {memory}")
 
     assert superseded(verdict, book) == [memory]
 
 
-def test_what_is_over_has_no_other_time() -> None:
-    verdict, _ = revised("Training is over, I'm home at 9.", "W: Training is on Tuesdays at 7.")
+def test_ended_activity_is_captured_literally() -> None:
+    verdict, _ = revise("Training is over, I'm home at 9.", "W: Training is on Tuesdays at 7.")
 
     assert [item.text for item in verdict.items] == ["Training is over, I'm home at 9."]
 
 
-def test_answer_that_says_when_its_author_does_it_is_of_the_thing() -> None:
+def test_reply_about_own_time_revises_the_thing() -> None:
     memory = "The tablets are taken in the morning."
-    verdict, book = revised("no, I take them at bedtime", f"W: {memory}", answer=memory)
+    verdict, book = revise("no, I take them at bedtime", f"W: {memory}", answer=memory)
 
     assert superseded(verdict, book) == [memory]

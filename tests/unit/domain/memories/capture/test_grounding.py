@@ -1,4 +1,4 @@
-"""What a text model made of a message is kept only if the message says it, and does not say the contrary."""
+"""Text of a model is stored only if the message supports it."""
 
 import pytest
 
@@ -15,7 +15,7 @@ from memoryd.domain.skips import SkipReason
         ("The user is allergic to penicillin.", "I am not allergic to penicillin, my son is."),
     ],
 )
-def test_the_contrary_of_a_message_is_not_kept(text: str, message: str) -> None:
+def test_contradicting_text_is_refused(text: str, message: str) -> None:
     assert why_ungrounded(text, message) == SkipReason.INVERTED
 
 
@@ -29,12 +29,12 @@ def test_the_contrary_of_a_message_is_not_kept(text: str, message: str) -> None:
         ("用户喜欢葱。", "我不喜欢香菜，但喜欢葱。"),
     ],
 )
-def test_what_a_clause_says_is_kept(text: str, message: str) -> None:
+def test_text_supported_by_a_clause_is_accepted(text: str, message: str) -> None:
     assert why_ungrounded(text, message) == ""
 
 
 @pytest.mark.parametrize(
-    ("text", "message", "why"),
+    ("text", "message", "reason"),
     [
         ("用户喜欢狗。", "I like dogs.", SkipReason.OTHER_LANGUAGE),
         ("I like dogs.", "I like dogs.", SkipReason.FIRST_PERSON),
@@ -42,8 +42,8 @@ def test_what_a_clause_says_is_kept(text: str, message: str) -> None:
         ("The user has 3 dogs.", "I have 2 dogs.", SkipReason.INVENTED),
     ],
 )
-def test_what_a_message_does_not_say_is_not_kept(text: str, message: str, why: str) -> None:
-    assert why_ungrounded(text, message) == why
+def test_unsupported_text_is_refused(text: str, message: str, reason: str) -> None:
+    assert why_ungrounded(text, message) == reason
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,7 @@ def test_what_a_message_does_not_say_is_not_kept(text: str, message: str, why: s
         ("用户对青霉素过敏。", "我儿子对青霉素过敏。"),
     ],
 )
-def test_other_roles_times_and_people_are_not_kept(text: str, message: str) -> None:
+def test_text_with_other_roles_times_or_people_is_refused(text: str, message: str) -> None:
     assert why_ungrounded(text, message) in (SkipReason.INVENTED, SkipReason.INVERTED)
 
 
@@ -75,5 +75,5 @@ def test_other_roles_times_and_people_are_not_kept(text: str, message: str) -> N
         ("用户的儿子对青霉素过敏。", "我儿子对青霉素过敏。"),
     ],
 )
-def test_roles_times_and_people_as_they_were_said_are_kept(text: str, message: str) -> None:
+def test_text_with_same_roles_times_and_people_is_accepted(text: str, message: str) -> None:
     assert why_ungrounded(text, message) == ""

@@ -1,4 +1,4 @@
-"""The index by whose words the lines are found that a sentence may revise."""
+"""The word index of lines that a sentence may revise."""
 
 from collections.abc import Iterable
 from datetime import date
@@ -28,7 +28,7 @@ def with_words(book: Book, *words: str, scope: str = "", day: date | None = DAY)
         return [one.text for one in ValidLines(book, scope, day).having(words)]
 
 
-def test_lines_are_found_by_all_of_some_words() -> None:
+def test_lines_are_found_by_all_words() -> None:
     book = book_of(LINES)
 
     assert with_words(book, "kiln") == ["The kiln is by the shed."]
@@ -36,7 +36,7 @@ def test_lines_are_found_by_all_of_some_words() -> None:
     assert with_words(book) == []
 
 
-def test_line_of_another_scope_or_of_a_later_day_does_not_stand() -> None:
+def test_line_of_other_scope_or_later_day_is_ignored() -> None:
     book = book_of(LINES)
 
     assert with_words(book, "wheel") == []
@@ -44,7 +44,7 @@ def test_line_of_another_scope_or_of_a_later_day_does_not_stand() -> None:
     assert with_words(book, "kiln", day=date(2026, 10, 1)) == []
 
 
-def test_index_follows_the_book_from_change_to_change() -> None:
+def test_index_follows_changes_of_the_book() -> None:
     drop_lines()
     assert with_words(book_of(LINES), "glaz") == ["The glaze comes from Potclays."]
     changed = book_of([*LINES[:1], "W: The glaze comes from Scarva.", *LINES[2:]])
@@ -54,7 +54,7 @@ def test_index_follows_the_book_from_change_to_change() -> None:
     assert len(lines._indexes) == 1
 
 
-def test_books_of_other_workspaces_have_indexes_of_their_own() -> None:
+def test_each_workspace_has_its_own_index() -> None:
     drop_lines()
     one, other = book_of(LINES), book_of(["W: The choir sings on Mondays.", "W: The organ is out of tune."])
 
@@ -64,7 +64,7 @@ def test_books_of_other_workspaces_have_indexes_of_their_own() -> None:
     assert with_words(one, "choir") == with_words(other, "kiln") == []
 
 
-def test_nothing_is_known_of_lines_when_something_was_forgotten() -> None:
+def test_dropping_lines_clears_indexes_and_cache() -> None:
     with_words(book_of(LINES), "kiln")
 
     drop_lines()
@@ -73,20 +73,20 @@ def test_nothing_is_known_of_lines_when_something_was_forgotten() -> None:
     assert lines.memory_words.cache_info().currsize == 0
 
 
-def test_a_sentence_is_held_against_those_that_have_most_of_its_words() -> None:
+def test_lines_with_most_common_words_are_candidates() -> None:
     many = [f"W: The kiln number {number} is by the shed." for number in range(100)]
     book = book_of([*many, "W: The old kiln of Ida is by the river."])
     with LOCK:
-        standing = ValidLines(book, "", DAY)
-        near, left_out = standing.near({"kiln", "riv"})
-        weight = standing.weight(near[0], {"kiln", "riv"})
+        valid = ValidLines(book, "", DAY)
+        near, left_out = valid.near({"kiln", "riv"})
+        weight = valid.weight(near[0], {"kiln", "riv"})
 
     assert len(near) == NEAR_MAX
     assert near[0].text == "The old kiln of Ida is by the river."
     assert 0 < left_out < weight
 
 
-def test_line_is_near_by_a_part_of_its_words() -> None:
+def test_line_is_near_by_part_of_a_word() -> None:
     with LOCK:
         near, left_out = ValidLines(book_of(["W: Die Müllabfuhr kommt am Montag.", *LINES]), "", DAY).near({"müll"})
 

@@ -1,8 +1,8 @@
-"""What happened once, happened again, or happened to another's, takes no line's place."""
+"""Single events, and events of other people, supersede no line."""
 
 import pytest
 
-from tests.unit.domain.memories.capture.test_passing_corrections import doubted, told
+from tests.unit.domain.memories.capture.test_passing_corrections import captured, contradicted
 from tests.unit.domain.memories.capture.test_revisions import superseded
 
 MEMORY = [
@@ -50,8 +50,8 @@ MEMORY = [
         "星图换了新logo",
     ],
 )
-def test_what_was_so_once_or_with_others_is_not_kept(message: str) -> None:
-    assert told(message, MEMORY)[0].items == ()
+def test_single_event_is_not_captured(message: str) -> None:
+    assert captured(message, MEMORY)[0].items == ()
 
 
 @pytest.mark.parametrize(
@@ -67,17 +67,17 @@ def test_what_was_so_once_or_with_others_is_not_kept(message: str) -> None:
         ("I run 10 km on Sundays.", "I run 12 km on Sundays instead now"),
     ],
 )
-def test_what_holds_on_takes_its_place(old: str, message: str) -> None:
-    verdict, book = told(message, MEMORY)
-    assert [*superseded(verdict, book), *doubted(verdict, book)] == [old]
+def test_lasting_change_supersedes(old: str, message: str) -> None:
+    verdict, book = captured(message, MEMORY)
+    assert [*superseded(verdict, book), *contradicted(verdict, book)] == [old]
 
 
-def test_what_somebody_let_fall_is_not_over() -> None:
-    verdict, book = told("I dropped my Nokia, the screen is cracked now", MEMORY)
+def test_dropped_object_is_not_given_up() -> None:
+    verdict, book = captured("I dropped my Nokia, the screen is cracked now", MEMORY)
     assert superseded(verdict, book) == []
 
 
-def test_where_something_is_again_goes_what_was_between_though_only_the_two_are_named() -> None:
+def test_returning_value_supersedes_the_other_named_one() -> None:
     memory = ["W @Bruno: Bruno edits in Lightroom.", "W @Bruno: Bruno edits in Capture One."]
-    verdict, book = told("I'm back in Lightroom since Monday, Capture One kept crashing on me.", memory)
+    verdict, book = captured("I'm back in Lightroom since Monday, Capture One kept crashing on me.", memory)
     assert "Bruno edits in Capture One." in superseded(verdict, book)

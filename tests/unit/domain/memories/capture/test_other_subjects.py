@@ -1,4 +1,4 @@
-"""What a sentence says of another thing, of another's, of once, or of what is only thought of, revises nothing."""
+"""Sentences about other people, things, single events or plans revise nothing."""
 
 import pytest
 
@@ -6,7 +6,7 @@ from memoryd.domain.memories.capture.capture import capture_message
 from memoryd.domain.memories.capture.renewal import with_revisions
 from memoryd.domain.memories.capture.revisions import revisions_of
 from tests.unit.domain.memories.books import book_from
-from tests.unit.domain.memories.capture.test_revisions import DAY, LATER, revised, superseded
+from tests.unit.domain.memories.capture.test_revisions import DAY, LATER, revise, superseded
 
 OTHER_OWNER = [
     ("My dentist is Dr. Weber in Lindenstrasse 5", "My sister's dentist is Dr. Klein, not Dr. Weber"),
@@ -94,7 +94,7 @@ ONCE = [
     ("备份每天凌晨两点跑", "昨晚备份不是两点跑的，是三点跑的"),
     ("班车七点半发车", "昨天班车不是七点半发车，是七点五十"),
 ]
-ONLY_THOUGHT_OF = [
+PLANS = [
     ("The stand-up is at 9:30 in room Orion", "Rumour has it that the stand-up is moving to 10"),
     ("老公在华为上班", "老公说不去华为了"),
     ("I use Vim as my editor", "I'm thinking about switching from Vim to Helix"),
@@ -128,17 +128,17 @@ EXPLAINED = [
     ("The cleaner comes on Friday", "It's not that the cleaner comes on Friday, it's that she comes late"),
     ("My dentist is Dr. Weber", "It wasn't Dr. Weber who called, it was the nurse"),
 ]
-EVERY = [*OTHER_OWNER, *OTHER_THING, *OTHER_RELATION, *ONCE, *ONLY_THOUGHT_OF, *EXPLAINED]
+NO_REVISIONS = [*OTHER_OWNER, *OTHER_THING, *OTHER_RELATION, *ONCE, *PLANS, *EXPLAINED]
 
 
-@pytest.mark.parametrize(("memory", "message"), EVERY)
+@pytest.mark.parametrize(("memory", "message"), NO_REVISIONS)
 def test_nothing_is_superseded(memory: str, message: str) -> None:
-    verdict, book = revised(message, f"W @Thing: {memory}")
+    verdict, book = revise(message, f"W @Thing: {memory}")
 
     assert superseded(verdict, book) == []
 
 
-NEAR_TWINS = [
+REVISIONS = [
     ("My dentist is Dr. Weber in Lindenstrasse 5", "My dentist is Dr. Klein, not Dr. Weber"),
     ("My sister's dentist is Dr. Weber", "My sister's dentist isn't Dr. Weber, it's Dr. Klein"),
     ("Dana's birthday is on 12 March", "Dana's birthday isn't on 12 March, it's on 13 March"),
@@ -156,9 +156,9 @@ NEAR_TWINS = [
 ]
 
 
-@pytest.mark.parametrize(("memory", "message"), NEAR_TWINS)
-def test_same_of_the_same_is_superseded(memory: str, message: str) -> None:
-    verdict, book = revised(message, f"W @Thing: {memory}")
+@pytest.mark.parametrize(("memory", "message"), REVISIONS)
+def test_revision_of_same_subject_supersedes(memory: str, message: str) -> None:
+    verdict, book = revise(message, f"W @Thing: {memory}")
 
     assert superseded(verdict, book) == [memory]
 
@@ -189,11 +189,11 @@ RENEWED = [
 ]
 
 
-@pytest.mark.parametrize(("memory", "message", "told"), RENEWED)
-def test_only_the_value_of_a_line_changes(memory: str, message: str, told: str) -> None:
-    verdict, book = revised(message, f"W: {memory}")
+@pytest.mark.parametrize(("memory", "message", "expected"), RENEWED)
+def test_only_the_value_of_a_line_is_replaced(memory: str, message: str, expected: str) -> None:
+    verdict, book = revise(message, f"W: {memory}")
 
-    assert [one.text for one in verdict.items] == [told]
+    assert [one.text for one in verdict.items] == [expected]
     assert superseded(verdict, book) == [memory]
 
 
@@ -205,22 +205,22 @@ def test_only_the_value_of_a_line_changes(memory: str, message: str, told: str) 
         ("Tom is my brother, he lives in Hamburg", "Tom no longer lives in Hamburg"),
     ],
 )
-def test_line_of_which_a_part_still_holds_is_disputed(memory: str, message: str) -> None:
-    verdict, book = revised(message, f"W: {memory}")
+def test_partly_valid_line_is_contradicted(memory: str, message: str) -> None:
+    verdict, book = revise(message, f"W: {memory}")
 
     assert superseded(verdict, book) == []
     assert [book.find(one).line.text for item in verdict.items for one in item.contradicts] == [memory]
 
 
-def test_what_holds_again_supersedes_no_other_custom_of_the_same_person() -> None:
+def test_returning_habit_supersedes_no_other_habit() -> None:
     lines = ("W @June: June eats vegetarian.", "W @June: June eats meat.", "W @June: June plays the clarinet.")
-    verdict, book = revised("June has gone back to vegetarian food, no meat for her.", *lines)
+    verdict, book = revise("June has gone back to vegetarian food, no meat for her.", *lines)
 
     assert "June plays the clarinet." not in superseded(verdict, book)
 
 
 @pytest.mark.parametrize(
-    ("message", "is_kept"),
+    ("message", "is_captured"),
     [
         ("I switched from Vim to Helix", True),
         ("We no longer use npm, we moved to pnpm", True),
@@ -234,33 +234,37 @@ def test_what_holds_again_supersedes_no_other_custom_of_the_same_person() -> Non
         ("I'm thinking about switching from Vim to Helix", False),
     ],
 )
-def test_change_of_ones_own_is_kept_without_an_older_line(message: str, is_kept: bool) -> None:
-    verdict, _ = revised(message)
+def test_own_change_is_captured_without_older_line(message: str, is_captured: bool) -> None:
+    verdict, _ = revise(message)
 
-    assert [(one.text, one.supersedes, one.contradicts) for one in verdict.items] == [(message, (), ())] * is_kept
+    assert [(one.text, one.supersedes, one.contradicts) for one in verdict.items] == [(message, (), ())] * is_captured
 
 
 @pytest.mark.parametrize("message", ["我的邮箱换了，新的是 li@ex.com", "My email changed, it is now li@ex.com"])
-def test_own_address_that_changed_is_kept(message: str) -> None:
-    verdict, _ = revised(message)
+def test_changed_own_address_is_captured(message: str) -> None:
+    verdict, _ = revise(message)
 
     assert [one.text for one in verdict.items] == [message]
 
 
 @pytest.mark.parametrize(("scope", "is_revised"), [("", True), ("(scope=agent:a)", True), ("(scope=agent:b)", False)])
 def test_agent_revises_its_own_lines_and_those_of_the_workspace(scope: str, is_revised: bool) -> None:
-    said = "The lamp isn't a Philips, it's an Osram."
+    message = "The lamp isn't a Philips, it's an Osram."
     book = book_from({LATER: [f"- W{scope}: The lamp is a Philips."]})
-    verdict = with_revisions(capture_message(said), [*revisions_of(said)], book, text=said, day=DAY, scope="agent:a")
+    verdict = with_revisions(
+        capture_message(message), [*revisions_of(message)], book, text=message, day=DAY, scope="agent:a"
+    )
 
     assert superseded(verdict, book) == ["The lamp is a Philips."] * is_revised
 
 
-def test_what_another_agent_holds_superseded_stands_for_this_one() -> None:
-    said = "The lamp isn't a Philips, it's an Osram."
+def test_line_superseded_for_other_agent_is_current() -> None:
+    message = "The lamp isn't a Philips, it's an Osram."
     older = book_from({LATER: ["- W: The lamp is a Philips."]}).by_day[0].id[:8]
     lines = ["- W: The lamp is a Philips.", f"- W(scope=agent:b, supersedes={older}): The lamp is an Ikea."]
     book = book_from({LATER: lines})
-    verdict = with_revisions(capture_message(said), [*revisions_of(said)], book, text=said, day=DAY, scope="agent:a")
+    verdict = with_revisions(
+        capture_message(message), [*revisions_of(message)], book, text=message, day=DAY, scope="agent:a"
+    )
 
     assert superseded(verdict, book) == ["The lamp is a Philips."]

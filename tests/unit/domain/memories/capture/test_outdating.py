@@ -1,4 +1,4 @@
-"""Lines that a message outdates in words of no form: what is kept then, and what is never looked at."""
+"""Lines that a message outdates without a known form."""
 
 import pytest
 
@@ -27,12 +27,12 @@ LINES = [
 ]
 
 
-def told(message: str, heard: str = "", *lines: str, may_supersede: bool = True) -> tuple[CaptureVerdict, Book]:
-    return passing.told(message, [*lines] or LINES, heard, may_supersede=may_supersede)
+def captured(message: str, answer: str = "", *lines: str, may_supersede: bool = True) -> tuple[CaptureVerdict, Book]:
+    return passing.captured(message, [*lines] or LINES, answer, may_supersede=may_supersede)
 
 
 @pytest.mark.parametrize(
-    ("message", "heard", "kept", "old"),
+    ("message", "answer", "text", "old"),
     [
         (
             "finally sold the nikon, shooting on a Fuji X-T5",
@@ -49,17 +49,17 @@ def told(message: str, heard: str = "", *lines: str, may_supersede: bool = True)
         ("房租又涨了，七千八了", "", "房租又涨了，七千八了（说的是：房租每个月七千二。）", "房租每个月七千二。"),
     ],
 )
-def test_message_is_kept_with_the_line_that_it_outdates(message: str, heard: str, kept: str, old: str) -> None:
-    verdict, book = told(message, heard)
+def test_message_is_captured_with_the_line_it_outdates(message: str, answer: str, text: str, old: str) -> None:
+    verdict, book = captured(message, answer)
 
-    assert [(item.text, item.kind, item.form) for item in verdict.items] == [(kept, Kind.WORLD, OUTDATES)]
+    assert [(item.text, item.kind, item.form) for item in verdict.items] == [(text, Kind.WORLD, OUTDATES)]
     assert superseded(verdict, book) == [old]
     assert verdict.items[0].entities == book.find(verdict.items[0].supersedes[0]).line.entities
 
 
-def test_what_is_said_of_such_a_line_names_what_was_said_first() -> None:
+def test_next_message_names_the_first_line() -> None:
     line = "W @Camera: camera's a Fuji now, sold the Nikon (said of: My camera is a Nikon Z6.)"
-    verdict, book = told("back to the nikon, the fuji was rubbish", "", line)
+    verdict, book = captured("back to the nikon, the fuji was rubbish", "", line)
 
     assert [item.text for item in verdict.items] == [
         "back to the nikon, the fuji was rubbish (said of: My camera is a Nikon Z6.)"
@@ -81,44 +81,44 @@ def test_what_is_said_of_such_a_line_names_what_was_said_first() -> None:
         "finally sold the nikon, my password for the Fuji is biscuit",
     ],
 )
-def test_questions_stories_and_what_may_be_anothers_outdate_nothing(message: str) -> None:
-    verdict, _ = told(message)
+def test_question_story_or_foreign_text_outdates_nothing(message: str) -> None:
+    verdict, _ = captured(message)
     assert [item for item in verdict.items if item.supersedes or item.contradicts] == []
 
 
-def test_line_that_is_pinned_is_only_contradicted_and_what_a_group_says_outdates_nothing() -> None:
-    said = "finally sold the nikon, shooting on a Fuji X-T5"
-    verdict, book = told(said, "", "W(pin) @Camera: My camera is a Nikon Z6.")
+def test_pinned_line_is_contradicted_and_group_outdates_nothing() -> None:
+    message = "finally sold the nikon, shooting on a Fuji X-T5"
+    verdict, book = captured(message, "", "W(pin) @Camera: My camera is a Nikon Z6.")
     assert [(item.supersedes, book.find(item.contradicts[0]).text) for item in verdict.items] == [
         ((), "My camera is a Nikon Z6.")
     ]
-    assert told(said, may_supersede=False)[0].items == ()
+    assert captured(message, may_supersede=False)[0].items == ()
 
 
-def test_what_an_agent_stated_stays_its_word_and_a_secret_is_not_said_again() -> None:
-    said = "finally sold the nikon, shooting on a Fuji X-T5"
-    (item,) = told(said, "", "W(from=agent) @Camera: My camera is a Nikon Z6.")[0].items
+def test_provenance_is_kept_and_secret_line_not_repeated() -> None:
+    message = "finally sold the nikon, shooting on a Fuji X-T5"
+    (item,) = captured(message, "", "W(from=agent) @Camera: My camera is a Nikon Z6.")[0].items
     assert item.provenance is Provenance.AGENT
-    assert told(said, "", "W @Camera: My camera is a Nikon Z6, password hunter2.")[0].items == ()
+    assert captured(message, "", "W @Camera: My camera is a Nikon Z6, password hunter2.")[0].items == ()
 
 
 @pytest.mark.parametrize(
-    ("message", "kept"),
+    ("message", "text"),
     [
         ("The market stall is on Fridays now.", "The market stall is on Fridays now."),
         ("Correction: the market stall is on Tuesdays.", "Correction: the market stall is on Tuesdays."),
     ],
 )
-def test_what_was_said_of_a_line_is_corrected_as_that_was(message: str, kept: str) -> None:
+def test_correction_supersedes_message_about_a_line(message: str, text: str) -> None:
     line = "thursdays now, council swapped us (said of: The market stall is on Wednesdays.)"
-    verdict, book = told(message, "", f"W @Market: {line}")
+    verdict, book = captured(message, "", f"W @Market: {line}")
 
     assert superseded(verdict, book) == [line]
-    assert [item.text for item in verdict.items] == [kept]
+    assert [item.text for item in verdict.items] == [text]
 
 
 @pytest.mark.parametrize(
-    ("reply", "heard", "line"),
+    ("reply", "answer", "line"),
     [
         ("gave up, too tired", "You could take Biscuit for a walk first.", "Our dog is called Biscuit."),
         ("finished it, off to bed", "You are allergic to penicillin, mind.", "I am allergic to penicillin."),
@@ -126,15 +126,15 @@ def test_what_was_said_of_a_line_is_corrected_as_that_was(message: str, kept: st
         ("太累了，先睡了", "明天班会在周四。", "班会在周四。"),
     ],
 )
-def test_reply_to_an_answer_that_tells_a_line_is_of_something_else(reply: str, heard: str, line: str) -> None:
-    assert told(reply, heard, f"W: {line}")[0].items == ()
+def test_reply_to_answer_with_the_line_outdates_nothing(reply: str, answer: str, line: str) -> None:
+    assert captured(reply, answer, f"W: {line}")[0].items == ()
 
 
-def test_kept_message_is_parted_from_the_line_that_it_was_said_of() -> None:
-    kept = message_about("thursdays now", "The stall is\non (all) Wednesdays.")
-    assert kept == "thursdays now (said of: The stall is on (all) Wednesdays.)"
-    assert (message_alone(kept), subject_line(kept)) == ("thursdays now", "The stall is on (all) Wednesdays.")
-    assert message_about("fridays", kept) == "fridays (said of: The stall is on (all) Wednesdays.)"
+def test_message_and_its_line_can_be_separated() -> None:
+    text = message_about("thursdays now", "The stall is\non (all) Wednesdays.")
+    assert text == "thursdays now (said of: The stall is on (all) Wednesdays.)"
+    assert (message_alone(text), subject_line(text)) == ("thursdays now", "The stall is on (all) Wednesdays.")
+    assert message_about("fridays", text) == "fridays (said of: The stall is on (all) Wednesdays.)"
     assert (message_alone("plain"), subject_line("plain")) == ("plain", "")
 
 
@@ -145,7 +145,7 @@ def candidates(*texts: str) -> tuple[list[Candidate], Rarity]:
     return lines, Rarity(counts, len(lines))
 
 
-def test_message_is_read_as_each_line_sees_it() -> None:
+def test_message_has_features_for_each_line() -> None:
     lines, rarity = candidates("The rent is 900 euros.", "Biscuit is a beagle.")
     rent, dog = (set(row) for row in rows_of("rent went up to 950 euros", "", lines, rarity))
 
@@ -154,13 +154,13 @@ def test_message_is_read_as_each_line_sees_it() -> None:
     assert "other value" not in dog
 
 
-def test_words_that_the_agent_said_and_names_of_nobody_known_are_signs() -> None:
+def test_words_of_answer_and_unknown_names_are_features() -> None:
     lines, rarity = candidates("The vet is Dr Moss.")
     (row,) = rows_of("Helen took the parrot there", "The parrot is due.", lines, rarity)
     assert {"N took", "the ~", "~ there"} <= set(row)
 
 
-def test_lines_come_in_the_order_of_their_odds() -> None:
+def test_lines_are_ranked_by_odds() -> None:
     lines, rarity = candidates("My camera is a Nikon Z6.", "Our dog is called Biscuit.")
     found = rank_outdated("finally sold the nikon, shooting on a Fuji X-T5", "", lines, rarity)
 
@@ -168,9 +168,9 @@ def test_lines_come_in_the_order_of_their_odds() -> None:
     assert found[0].weight > 0 > found[1].weight
 
 
-def test_order_of_lines_changes_nothing() -> None:
+def test_ranking_does_not_depend_on_order_of_lines() -> None:
     lines, rarity = candidates(
         "I bake croissants every Sunday.", "Our dog is called Biscuit.", "The rent is 900 euros."
     )
-    said = "no croissants on sundays anymore"
-    assert rank_outdated(said, "", lines, rarity) == rank_outdated(said, "", lines[::-1], rarity)
+    message = "no croissants on sundays anymore"
+    assert rank_outdated(message, "", lines, rarity) == rank_outdated(message, "", lines[::-1], rarity)

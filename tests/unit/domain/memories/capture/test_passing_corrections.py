@@ -1,4 +1,4 @@
-"""Corrections that have no fixed form: a word of change, and evidence for the one line that they are about."""
+"""Corrections without a fixed form: a word of change, and evidence for one line."""
 
 import pytest
 
@@ -80,7 +80,7 @@ REPLACED = [
     ("My optician is Vision Plus.", "I got it wrong about the optician, it's Specsavers"),
     ("Greta is allergic to hazelnuts.", "my mistake: Greta's allergic to almonds, not hazelnuts"),
 ]
-SAYS_NOTHING = [
+NO_CORRECTION = [
     "the bins weren't collected again",
     "The Lido was closed, so I went running instead",
     "we sold out of honey at the church",
@@ -161,7 +161,7 @@ CHINESE_REPLACED = [
     ("入住押金是两百元。", "押金我调到三百元了，上回有人把茶台烫坏了。"),
     ("床单送到洁雅去洗。", "洁雅涨价太狠，床单改送白鹤那边洗了。"),
 ]
-CHINESE_SAYS_NOTHING = [
+CHINESE_NO_CORRECTION = [
     "打印机又没纸了",
     "比亚迪又降价了，车市真卷",
     "华为云又挂了，测试环境进不去",
@@ -172,7 +172,7 @@ CHINESE_SAYS_NOTHING = [
     "我现在回到工位了",
 ]
 
-BOTH_HOLD = [
+BOTH_TRUE = [
     ("W @Tanks: In the left tank are the sea urchins.", "In the right tank there are periwinkles now."),
     ("W @Bea: Bea's birthday is on 3 February.", "Just found out Idris's birthday is on 21 June."),
     (
@@ -218,7 +218,7 @@ BOTH_HOLD = [
 ]
 
 
-def told(
+def captured(
     message: str, memory: list[str], answer: str = "", *, may_supersede: bool = True
 ) -> tuple[CaptureVerdict, Book]:
     book = book_from({NOTES: memory})
@@ -234,67 +234,67 @@ def told(
     return verdict, book
 
 
-def doubted(verdict: CaptureVerdict, book: Book) -> list[str]:
+def contradicted(verdict: CaptureVerdict, book: Book) -> list[str]:
     return [book.find(one).text for item in verdict.items for one in item.contradicts]
 
 
 @pytest.mark.parametrize(("old", "message"), REPLACED)
-def test_line_that_a_correction_is_about_is_replaced_and_no_other(old: str, message: str) -> None:
-    verdict, book = told(message, MEMORY)
+def test_correction_supersedes_its_line_only(old: str, message: str) -> None:
+    verdict, book = captured(message, MEMORY)
 
     assert superseded(verdict, book) == [old]
-    assert doubted(verdict, book) == []
+    assert contradicted(verdict, book) == []
 
 
 @pytest.mark.parametrize(("old", "message"), CHINESE_REPLACED)
-def test_line_that_a_chinese_correction_is_about_is_replaced_and_no_other(old: str, message: str) -> None:
-    verdict, book = told(message, CHINESE_MEMORY)
+def test_chinese_correction_supersedes_its_line_only(old: str, message: str) -> None:
+    verdict, book = captured(message, CHINESE_MEMORY)
 
     assert superseded(verdict, book) == [old]
-    assert doubted(verdict, book) == []
+    assert contradicted(verdict, book) == []
 
 
-@pytest.mark.parametrize("message", SAYS_NOTHING)
-def test_ordinary_sentence_with_a_word_of_change_is_not_kept(message: str) -> None:
-    verdict, _ = told(message, MEMORY)
-
-    assert verdict.items == ()
-
-
-@pytest.mark.parametrize("message", CHINESE_SAYS_NOTHING)
-def test_ordinary_chinese_sentence_with_a_word_of_change_is_not_kept(message: str) -> None:
-    verdict, _ = told(message, CHINESE_MEMORY)
+@pytest.mark.parametrize("message", NO_CORRECTION)
+def test_ordinary_sentence_is_not_captured(message: str) -> None:
+    verdict, _ = captured(message, MEMORY)
 
     assert verdict.items == ()
 
 
-@pytest.mark.parametrize(("line", "message"), BOTH_HOLD)
-def test_line_about_another_thing_place_time_or_person_is_left_alone(line: str, message: str) -> None:
-    verdict, book = told(message, [one for one, _ in BOTH_HOLD])
+@pytest.mark.parametrize("message", CHINESE_NO_CORRECTION)
+def test_ordinary_chinese_sentence_is_not_captured(message: str) -> None:
+    verdict, _ = captured(message, CHINESE_MEMORY)
+
+    assert verdict.items == ()
+
+
+@pytest.mark.parametrize(("line", "message"), BOTH_TRUE)
+def test_line_about_other_thing_place_time_or_person_is_unchanged(line: str, message: str) -> None:
+    verdict, book = captured(message, [one for one, _ in BOTH_TRUE])
 
     assert line in {f"W @{memory.line.entities[0]}: {memory.text}" for memory in book.memories.values()}
-    assert superseded(verdict, book) == doubted(verdict, book) == []
+    assert superseded(verdict, book) == contradicted(verdict, book) == []
 
 
-def test_answer_that_denies_what_was_told_is_about_its_line() -> None:
+def test_denial_of_an_answer_supersedes_its_line() -> None:
     memory = "W @Half: The half is called at 18:55."
     message = "It isn't, curtain up is earlier on this tour so it's 18:25"
-    verdict, book = told(message, [*MEMORY, memory], answer="The half is called at 18:55, so be there before that.")
+    verdict, book = captured(message, [*MEMORY, memory], answer="The half is called at 18:55, so be there before that.")
 
     assert superseded(verdict, book) == ["The half is called at 18:55."]
-    assert told(message, [*MEMORY, memory])[0].items == ()
+    assert captured(message, [*MEMORY, memory])[0].items == ()
 
 
-def test_what_came_between_goes_where_something_holds_again() -> None:
+def test_returning_value_supersedes_the_one_between() -> None:
     memory = ["W @Labels: The labels are made by Snap in Ennis.", "W @Labels: The labels are made by Clare Colour."]
-    verdict, book = told("I've gone back to Snap for the labels, Clare Colour never got the green right.", memory)
+    verdict, book = captured("I've gone back to Snap for the labels, Clare Colour never got the green right.", memory)
 
     assert "The labels are made by Clare Colour." in superseded(verdict, book)
 
 
-def test_name_that_is_over_is_exchanged_where_the_rest_still_holds() -> None:
+def test_name_is_replaced_in_otherwise_valid_line() -> None:
     memory = "W @Seminar: The kelp seminar is on Wednesdays at 16:00 in LSC 332, run by Ines."
-    verdict, _ = told("Ines has handed the kelp seminar over to Pascal, same slot and room though.", [memory])
+    verdict, _ = captured("Ines has handed the kelp seminar over to Pascal, same slot and room though.", [memory])
 
     assert [item.text for item in verdict.items] == [
         "The kelp seminar is on Wednesdays at 16:00 in LSC 332, run by Pascal."
@@ -310,20 +310,20 @@ def test_name_that_is_over_is_exchanged_where_the_rest_still_holds() -> None:
         "膝盖受不了，我不跑步了，改成晚上游泳。",
     ],
 )
-def test_change_of_ones_own_that_says_both_needs_no_line(message: str) -> None:
-    verdict, _ = told(message, [])
+def test_own_change_with_both_values_is_captured_without_a_line(message: str) -> None:
+    verdict, _ = captured(message, [])
 
     assert [item.text for item in verdict.items] == [message]
 
 
-IN_PASSING = [
+AMONG_OTHER_TEXT = [
     (
         "The club fee is 18 pounds a month.",
         "Cold at the meeting. Club fee is 21 quid a month now. Word me a note for the board?",
     ),
     ("The dog eats Royal Canin.", "not Royal Canin, the dog gets Lily's Kitchen"),
 ]
-IN_DOUBTFUL_COMPANY = [
+DOUBTFUL_CONTEXT = [
     "Denise got promoted, Marek is my supervisor now. Is this sentence correct?",
     "Club fee is 21 quid a month now. Can you make the wording nicer?",
     "My aunt says it is all different. Denise got promoted, Marek is my supervisor now.",
@@ -333,15 +333,15 @@ IN_DOUBTFUL_COMPANY = [
 ]
 
 
-@pytest.mark.parametrize(("old", "message"), IN_PASSING)
-def test_correction_that_is_said_in_passing_is_one(old: str, message: str) -> None:
-    verdict, book = told(message, MEMORY)
-    assert [*superseded(verdict, book), *doubted(verdict, book)] == [old]
+@pytest.mark.parametrize(("old", "message"), AMONG_OTHER_TEXT)
+def test_correction_among_other_text_is_recognised(old: str, message: str) -> None:
+    verdict, book = captured(message, MEMORY)
+    assert [*superseded(verdict, book), *contradicted(verdict, book)] == [old]
 
 
-@pytest.mark.parametrize("message", IN_DOUBTFUL_COMPANY)
-def test_what_may_be_anothers_words_or_text_to_work_on_corrects_nothing(message: str) -> None:
-    assert told(message, MEMORY)[0].items == ()
+@pytest.mark.parametrize("message", DOUBTFUL_CONTEXT)
+def test_text_in_doubtful_context_corrects_nothing(message: str) -> None:
+    assert captured(message, MEMORY)[0].items == ()
 
 
 @pytest.mark.parametrize(
@@ -353,11 +353,11 @@ def test_what_may_be_anothers_words_or_text_to_work_on_corrects_nothing(message:
         ("小邓每周二休息。", "小邓改成每周四休息了，别的照旧。"),
     ],
 )
-def test_apostrophes_left_out_and_what_is_said_of_the_rest_do_not_matter(old: str, message: str) -> None:
+def test_missing_apostrophe_and_remark_on_the_rest_are_ignored(old: str, message: str) -> None:
     assert marker_of(message, has_answer=False)
-    verdict, book = told(message, [f"W @Of: {old}", "W @Noor: Noor takes the tram."])
+    verdict, book = captured(message, [f"W @Of: {old}", "W @Noor: Noor takes the tram."])
     assert superseded(verdict, book) == [old]
-    assert not any("n't" in item.text for item in verdict.items), "what is kept is as it was written"
+    assert not any("n't" in item.text for item in verdict.items), "the text is kept as written"
 
 
 @pytest.mark.parametrize(
@@ -370,11 +370,11 @@ def test_apostrophes_left_out_and_what_is_said_of_the_rest_do_not_matter(old: st
         "call Ann, everything else is fine",
     ],
 )
-def test_question_name_or_address_is_no_negation_and_no_aside(message: str) -> None:
-    verdict, book = told(message, ["W @Choir: Choir is on Mondays at 19:00.", "W @Dont: Dont lives in Dresden."])
-    assert superseded(verdict, book) == doubted(verdict, book) == []
+def test_question_name_or_address_is_no_correction(message: str) -> None:
+    verdict, book = captured(message, ["W @Choir: Choir is on Mondays at 19:00.", "W @Dont: Dont lives in Dresden."])
+    assert superseded(verdict, book) == contradicted(verdict, book) == []
 
 
-def test_end_of_what_is_kept_is_not_cut_off() -> None:
-    verdict, _ = told("The boiler isn't a Vaillant!!! It's a Junkers", ["W @Boiler: The boiler is a Vaillant."])
+def test_end_of_captured_text_is_kept() -> None:
+    verdict, _ = captured("The boiler isn't a Vaillant!!! It's a Junkers", ["W @Boiler: The boiler is a Vaillant."])
     assert [item.text.endswith("It's a Junkers") for item in verdict.items] == [True]

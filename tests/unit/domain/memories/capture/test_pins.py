@@ -1,4 +1,4 @@
-"""Which names are pinned, whose place a later one takes, and how many captured pins stand in the core."""
+"""Pins of captured names, their succession, and the limit of captured pins."""
 
 from datetime import date
 
@@ -39,14 +39,14 @@ NOT_PINNED = [
 ]
 
 
-def said(text: str, day: int, line: int = 1) -> Memory:
+def memory_of(text: str, day: int, line: int = 1) -> Memory:
     stated = parse_line(text)
     assert isinstance(stated, RetainedLine)
     source = MemorySource(RelativePath(f"memory/2026-01-{day:02}.md"), line, line, stated, date(2026, 1, day), None, 0)
     return Memory(stated.id, (source,))
 
 
-def over(line: str, *standing: Memory) -> tuple[str, ...]:
+def superseded_by(line: str, *standing: Memory) -> tuple[str, ...]:
     book = Book({one.id: one for one in standing})
     stated = parse_line(line)
     assert isinstance(stated, RetainedLine)
@@ -55,56 +55,61 @@ def over(line: str, *standing: Memory) -> tuple[str, ...]:
 
 
 @pytest.mark.parametrize(("text", "answer_before"), PINNED)
-def test_what_is_told_to_the_agent_is_pinned(text: str, answer_before: str) -> None:
+def test_name_told_to_the_agent_is_pinned(text: str, answer_before: str) -> None:
     assert [one.is_pinned for one in capture_message(text, answer_before=answer_before).items] == [True]
 
 
 @pytest.mark.parametrize(("text", "answer_before"), NOT_PINNED)
-def test_bare_name_is_kept_without_a_pin(text: str, answer_before: str) -> None:
+def test_bare_name_is_captured_without_pin(text: str, answer_before: str) -> None:
     kept = capture_message(text, answer_before=answer_before).items
 
     assert [(one.is_pinned, one.note) for one in kept] == [(False, NOT_ADDRESSED)]
 
 
-def test_bare_name_takes_no_pins_place_and_a_pinned_one_takes_all() -> None:
-    pinned = said("- entity(from=user, pin): Please call me Bob.", 1)
-    bare = said("- entity(from=user): Call me Ishmael.", 2)
+def test_bare_name_supersedes_no_pin_and_pinned_one_supersedes_all() -> None:
+    pinned = memory_of("- entity(from=user, pin): Please call me Bob.", 1)
+    bare = memory_of("- entity(from=user): Call me Ishmael.", 2)
 
-    assert over("- entity(from=user): Call me Ishmael.", pinned) == ()
-    assert over("- entity(from=user): Call me Ahab.", pinned, bare) == (short_id(bare.id),)
-    assert over("- entity(from=user, pin): Please call me Rob.", pinned, bare) == (
+    assert superseded_by("- entity(from=user): Call me Ishmael.", pinned) == ()
+    assert superseded_by("- entity(from=user): Call me Ahab.", pinned, bare) == (short_id(bare.id),)
+    assert superseded_by("- entity(from=user, pin): Please call me Rob.", pinned, bare) == (
         short_id(bare.id),
         short_id(pinned.id),
     )
-    number = said("- entity(from=user, pin): My phone number is 0660 1234567.", 1)
-    assert over("- entity(from=user): My phone number is 0660 7654321.", number) == (short_id(number.id),)
+    number = memory_of("- entity(from=user, pin): My phone number is 0660 1234567.", 1)
+    assert superseded_by("- entity(from=user): My phone number is 0660 7654321.", number) == (short_id(number.id),)
 
 
-def test_what_a_line_names_as_superseded_is_not_taken_the_place_of() -> None:
-    dropped = said("- fact(from=user): I live in Linz.", 9)
-    current = said(f"- fact(from=user, supersedes={short_id(dropped.id)}): I live in Graz.", 5)
+def test_superseded_line_is_not_superseded_again() -> None:
+    dropped = memory_of("- fact(from=user): I live in Linz.", 9)
+    current = memory_of(f"- fact(from=user, supersedes={short_id(dropped.id)}): I live in Graz.", 5)
 
-    assert over("- fact(from=user): I live in Wels.", dropped, current) == (short_id(current.id),)
-
-
-def test_later_line_of_a_day_is_the_newer_one() -> None:
-    first, second = (said(f"- fact(from=user): I live in {place}.", 5, at) for at, place in ((3, "Graz"), (9, "Linz")))
-
-    assert over("- fact(from=user): I live in Wels.", first, second) == (short_id(second.id),)
+    assert superseded_by("- fact(from=user): I live in Wels.", dropped, current) == (short_id(current.id),)
 
 
-def test_newest_captured_pins_of_a_kind_stay() -> None:
-    phones = [said(f"- entity(i=0.95, from=user, pin): Call me at +43 660 123456{n}.", 5, 10 + n) for n in range(6)]
-    mails = [said("- entity(i=0.95, from=user, pin): My email is ann@example.org.", 1)]
-    own = [said(f"- entity(pin): The number of aunt {n} is 0316 77777{n}.", 2) for n in range(6)]
+def test_later_line_of_a_day_is_newer() -> None:
+    first, second = (
+        memory_of(f"- fact(from=user): I live in {place}.", 5, at) for at, place in ((3, "Graz"), (9, "Linz"))
+    )
+
+    assert superseded_by("- fact(from=user): I live in Wels.", first, second) == (short_id(second.id),)
+
+
+def test_newest_captured_pins_of_a_kind_are_kept() -> None:
+    phones = [
+        memory_of(f"- entity(i=0.95, from=user, pin): Call me at +43 660 123456{n}.", 5, 10 + n) for n in range(6)
+    ]
+    mails = [memory_of("- entity(i=0.95, from=user, pin): My email is ann@example.org.", 1)]
+    own = [memory_of(f"- entity(pin): The number of aunt {n} is 0316 77777{n}.", 2) for n in range(6)]
 
     assert PINS_OF_A_KIND == 3
     assert surplus_pins([*phones, *mails, *own]) == {one.id for one in phones[:3]}
 
 
-def test_what_a_person_pins_of_other_things_has_no_bound() -> None:
+def test_pins_of_other_kinds_are_unlimited() -> None:
     things = [
-        said(f"- entity(from=user, pin): Our {thing} is in the old mill.", 2) for thing in ("bank", "vet", "gym", "pub")
+        memory_of(f"- entity(from=user, pin): Our {thing} is in the old mill.", 2)
+        for thing in ("bank", "vet", "gym", "pub")
     ]
 
     assert surplus_pins(things) == frozenset()
@@ -125,5 +130,5 @@ def test_three_of_a_kind_stay() -> None:
         ("王芳住在上海。", ""),
     ],
 )
-def test_kind_of_a_pin_is_what_it_tells(text: str, kind: str) -> None:
+def test_pin_has_a_kind(text: str, kind: str) -> None:
     assert pin_kind(text) == kind

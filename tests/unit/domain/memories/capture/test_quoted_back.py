@@ -1,4 +1,4 @@
-"""What was told of the memory, quoted back with a word or two around it, is an echo; news beside it is none."""
+"""A recalled memory quoted with a few words around it is an echo; with news it is none."""
 
 import pytest
 
@@ -8,7 +8,7 @@ HASHED = hash_with_key(b"k" * 32)
 
 
 @pytest.mark.parametrize(
-    ("told", "said", "expected"),
+    ("recalled", "message", "expected"),
     [
         ("Call me Leni.", "As you told me, call me Leni.", True),
         ("以后请用简体中文回答我。", "没错:以后请用简体中文回答我。", True),
@@ -27,8 +27,8 @@ HASHED = hash_with_key(b"k" * 32)
         ("我住在成都。", "你说过,我住在重庆。", False),
     ],
 )
-def test_words_around_a_quotation_are_no_news(told: str, said: str, expected: bool) -> None:
-    span = hash_span(told, HASHED)
+def test_few_words_around_a_quotation_are_an_echo(recalled: str, message: str, expected: bool) -> None:
+    span = hash_span(recalled, HASHED)
 
     assert span is not None
-    assert is_echo(said, [span], HASHED) is expected
+    assert is_echo(message, [span], HASHED) is expected

@@ -1,11 +1,11 @@
-"""Corrections in words that no rule was made for: what they renew, and what only looks like one of them."""
+"""Corrections that replace a clause of a line, and similar sentences that do not."""
 
 import pytest
 
 from memoryd.domain.memories.capture.capture import capture_message
 from memoryd.domain.memories.capture.rejections import DroppedItem
 from memoryd.domain.memories.capture.revisions import revisions_of
-from tests.unit.domain.memories.capture.test_revisions import revised, superseded
+from tests.unit.domain.memories.capture.test_revisions import revise, superseded
 
 RENEWED = [
     (
@@ -138,8 +138,8 @@ RENEWED = [
     ("W: 奶茶店的会员日是周三，第二杯半价。", "奶茶店的会员日改成周五了。", "奶茶店的会员日是周五，第二杯半价。"),
     ("W: 物业上班时间是八点半，周日休息。", "物业上班时间改到九点了。", "物业上班时间是九点，周日休息。"),
 ]
-"""A memory, the message, and what holds then."""
-STANDING = [
+"""A memory, the message, and the new text."""
+MEMORIES = [
     "W @Dad: Dad takes his co-careldopa at 7, 11, 3 and 7, half an hour before food.",
     "W @Bethan: Bethan is getting married on 14 February in Otley.",
     "W @Tempest: The Tempest opens on 4 December, dress rehearsal on the 2nd.",
@@ -168,7 +168,7 @@ STANDING = [
     "W: 老聂的电话是138 5550 0142。",
     "W: 暖气费是两千一百块。",
 ]
-LOOK_ALIKE = [
+SIMILAR = [
     "Somebody from the church is checking on Dad at noon, tell her how she gets the key.",
     "The meeting slipped into chaos.",
     "I'm free from 5 on.",
@@ -251,27 +251,27 @@ LOOK_ALIKE = [
     "雨停了，路程要三十分钟。",
     "小石头发烧了，体温是三十九度。",
 ]
-"""Other persons and things, other days, plans, questions, and what others say; beside what stands above."""
+"""Other people and things, other days, plans, questions and words of others, with `MEMORIES` in the book."""
 
 
-@pytest.mark.parametrize(("memory", "message", "told"), RENEWED)
-def test_clause_that_holds_the_value_is_renewed(memory: str, message: str, told: str) -> None:
-    verdict, book = revised(message, memory)
+@pytest.mark.parametrize(("memory", "message", "expected"), RENEWED)
+def test_clause_with_the_value_is_replaced(memory: str, message: str, expected: str) -> None:
+    verdict, book = revise(message, memory)
 
-    assert [one.text for one in verdict.items] == [told]
+    assert [one.text for one in verdict.items] == [expected]
     assert [f": {one}" for one in superseded(verdict, book)] == [memory[memory.index(": ") :]]
 
 
-@pytest.mark.parametrize("message", LOOK_ALIKE)
-def test_look_alike_revises_nothing(message: str) -> None:
-    verdict, _ = revised(message, *STANDING)
+@pytest.mark.parametrize("message", SIMILAR)
+def test_similar_sentence_revises_nothing(message: str) -> None:
+    verdict, _ = revise(message, *MEMORIES)
 
     assert [(item.text, item.note) for item in verdict.items] in ([], [(message, "")])
 
 
-def test_of_two_that_fit_none_is_renewed() -> None:
+def test_ambiguous_correction_supersedes_nothing() -> None:
     lines = ("W: Leo's recital is on 9 May in the hall.", "W: The recital of Leo is on 10 May, Kim drives.")
-    verdict, book = revised("Leo's recital slipped to 16 May.", *lines)
+    verdict, book = revise("Leo's recital slipped to 16 May.", *lines)
 
     assert superseded(verdict, book) == []
 
@@ -284,8 +284,8 @@ def test_of_two_that_fit_none_is_renewed() -> None:
         "The plumber's got a new number: 0113 555 0123.",
     ],
 )
-def test_change_that_names_both_is_kept_without_an_older_line(message: str) -> None:
-    verdict, _ = revised(message)
+def test_change_with_both_values_is_captured_without_older_line(message: str) -> None:
+    verdict, _ = revise(message)
 
     assert [(one.text, one.supersedes) for one in verdict.items] == [(message, ())]
 
@@ -293,8 +293,8 @@ def test_change_that_names_both_is_kept_without_an_older_line(message: str) -> N
 @pytest.mark.parametrize(
     "part", ["has slipped to ", "了，校服要一", "moved the x: ", "now at 5:30, ", "先不涨到十六了，", "x,"]
 )
-def test_long_message_takes_no_longer_than_its_length(part: str) -> None:
-    """What is too long is not read; of the longest that is, quadratic time would be told by the limit of a test."""
+def test_long_message_is_processed_in_linear_time(part: str) -> None:
+    """A message beyond the limit is ignored; for a shorter one, quadratic time would exceed the limit of the test."""
     assert capture_message(part * (20_000 // len(part))).items == ()
     text = part * (3_900 // len(part))
 

@@ -1,4 +1,4 @@
-"""Which memory a message revises: one that it denies or has another value for, by its cue; never one in passing."""
+"""The memory that a message revises: one that it denies, or for which it has another value."""
 
 from datetime import date
 
@@ -39,7 +39,7 @@ OTHERS = [
     "报表由小费发。",
     "测试环境在华为云。",
 ]
-"""What else the book holds."""
+"""Other lines of the book."""
 REVISED = [
     ("The dishwasher is a Bosch.", "", "The dishwasher isn't a Bosch, it's a Miele."),
     ("The dishwasher is a Bosch.", "", "Correction: it's a Miele dishwasher, not a Bosch."),
@@ -207,9 +207,9 @@ REVISED = [
     ("牙医是孙大夫。", "", "牙医不再是孙大夫了，换成了吴大夫。"),
 ]
 """A memory, the answer before, and the message."""
-FIRST = 64
-"""As many memories stand beside the others while something is said in passing."""
-IN_PASSING = [
+CASUAL_MEMORIES = 64
+"""Number of memories in the book for messages that revise nothing."""
+CASUAL = [
     ("The plumber comes on Monday.", "actually my sister comes on Tuesday"),
     ("The plumber comes on Monday.", "actually the plumber called on Tuesday"),
     ("The plumber comes on Monday.", "wait, the party on Tuesday is at the plumber's"),
@@ -399,7 +399,7 @@ RENEWED = [
 ]
 
 
-def revised(message: str, *memories: str, answer: str = "", may_supersede: bool = True) -> tuple[CaptureVerdict, Book]:
+def revise(message: str, *memories: str, answer: str = "", may_supersede: bool = True) -> tuple[CaptureVerdict, Book]:
     book = book_from({NOTES: [f"- W: {one}" for one in OTHERS], LATER: [f"- {one}" for one in memories]})
     verdict = with_revisions(
         capture_message(message, answer_before=answer),
@@ -418,37 +418,37 @@ def superseded(verdict: CaptureVerdict, book: Book) -> list[str]:
 
 
 @pytest.mark.parametrize(("memory", "answer", "message"), REVISED)
-def test_message_supersedes_what_it_revises(memory: str, answer: str, message: str) -> None:
-    verdict, book = revised(message, f"W @Thing: {memory}", answer=answer)
+def test_message_supersedes_revised_memory(memory: str, answer: str, message: str) -> None:
+    verdict, book = revise(message, f"W @Thing: {memory}", answer=answer)
 
     assert superseded(verdict, book) == [memory]
     assert [(item.kind, item.entities) for item in verdict.items if item.supersedes] == [(Kind.WORLD, ("Thing",))]
 
 
-@pytest.mark.parametrize(("answer", "message"), IN_PASSING)
-def test_what_is_said_in_passing_revises_nothing(answer: str, message: str) -> None:
-    every = [f"W: {memory}" for memory, _, _ in REVISED[:FIRST]]
-    verdict, _ = revised(message, *every, answer=answer)
+@pytest.mark.parametrize(("answer", "message"), CASUAL)
+def test_casual_remark_revises_nothing(answer: str, message: str) -> None:
+    memories = [f"W: {memory}" for memory, _, _ in REVISED[:CASUAL_MEMORIES]]
+    verdict, _ = revise(message, *memories, answer=answer)
 
     assert [(item.text, item.note) for item in verdict.items if item.supersedes or item.contradicts] == []
 
 
-@pytest.mark.parametrize(("memory", "message", "told"), RENEWED)
-def test_what_still_holds_is_told_on(memory: str, message: str, told: str) -> None:
-    verdict, book = revised(message, f"W @Thing: {memory}")
+@pytest.mark.parametrize(("memory", "message", "expected"), RENEWED)
+def test_unchanged_part_of_a_line_is_kept(memory: str, message: str, expected: str) -> None:
+    verdict, book = revise(message, f"W @Thing: {memory}")
 
-    assert [item.text for item in verdict.items] == [told]
+    assert [item.text for item in verdict.items] == [expected]
     assert superseded(verdict, book) == [memory]
 
 
-def test_line_that_is_told_on_stays_pinned() -> None:
-    memory, message, told = RENEWED[-1]
-    verdict, _ = revised(message, f"W(pin): {memory}")
+def test_revised_line_stays_pinned() -> None:
+    memory, message, expected = RENEWED[-1]
+    verdict, _ = revise(message, f"W(pin): {memory}")
 
-    assert [(item.text, item.is_pinned) for item in verdict.items] == [(told, True)]
+    assert [(item.text, item.is_pinned) for item in verdict.items] == [(expected, True)]
 
 
-BESIDE = [
+OTHER_SORT = [
     ("My uncle is a teacher.", "My uncle is now a grandfather."),
     ("Jonas wohnt in Trier.", "Wir sind letzte Woche nach Köln gezogen."),
     ("The mail relay runs on Alpine.", "The mail relay now runs on port 2525."),
@@ -471,7 +471,7 @@ BESIDE = [
     ("丁老师在南楼205。", "丁老师现在在开会。"),
     ("饭局在顺德酒家。", "饭局现在是六点半。"),
 ]
-INSTEAD = [
+SAME_SORT = [
     ("The mail relay runs on Alpine.", "The mail relay now runs on Rocky 9."),
     ("The mail relay runs on port 25.", "The mail relay now runs on port 2525."),
     ("Das Relais läuft auf Alpine.", "Das Relais läuft jetzt auf Rocky."),
@@ -494,7 +494,7 @@ INSTEAD = [
     ("复试是下周。", "复试改到周五了。"),
     ("班会在阶梯教室。", "班会现在在操场。"),
 ]
-"""A thing for a thing, a place for a place, a time for a time, and of the same one."""
+"""Values of the same sort: two things, two places or two times."""
 ANSWERED = [
     ("The door sensor reports on channel 11.", "The door sensor reports on channel 11.", "no, it is 13 now"),
     ("The door sensor reports on channel 11.", "The door sensor reports on channel 11.", "No, 13."),
@@ -523,86 +523,86 @@ HALF_REVISED = [
 ]
 
 
-@pytest.mark.parametrize(("memory", "message"), BESIDE)
-def test_value_of_another_sort_stands_beside(memory: str, message: str) -> None:
-    verdict, _ = revised(message, f"W: {memory}")
+@pytest.mark.parametrize(("memory", "message"), OTHER_SORT)
+def test_value_of_other_sort_supersedes_nothing(memory: str, message: str) -> None:
+    verdict, _ = revise(message, f"W: {memory}")
 
     assert [item.text for item in verdict.items if item.supersedes or item.contradicts] == []
 
 
-@pytest.mark.parametrize(("memory", "message"), INSTEAD)
-def test_value_of_the_same_sort_takes_its_place(memory: str, message: str) -> None:
-    verdict, book = revised(message, f"W: {memory}")
+@pytest.mark.parametrize(("memory", "message"), SAME_SORT)
+def test_value_of_same_sort_supersedes(memory: str, message: str) -> None:
+    verdict, book = revise(message, f"W: {memory}")
 
     assert superseded(verdict, book) == [memory]
 
 
 @pytest.mark.parametrize(("memory", "answer", "message"), ANSWERED)
-def test_bare_number_corrects_the_one_that_was_answered(memory: str, answer: str, message: str) -> None:
-    verdict, book = revised(message, f"W: {memory}", answer=answer)
+def test_bare_number_corrects_number_in_answer(memory: str, answer: str, message: str) -> None:
+    verdict, book = revise(message, f"W: {memory}", answer=answer)
 
     assert superseded(verdict, book) == [memory]
     assert [memory.partition("1")[0][:12] == item.text.partition("1")[0][:12] for item in verdict.items] == [True]
 
 
 @pytest.mark.parametrize(("answer", "message"), NOT_ANSWERED)
-def test_number_of_something_else_corrects_no_answer(answer: str, message: str) -> None:
-    verdict, book = revised(message, "W: The door sensor reports on channel 11.", answer=answer)
+def test_unrelated_number_corrects_nothing(answer: str, message: str) -> None:
+    verdict, book = revise(message, "W: The door sensor reports on channel 11.", answer=answer)
 
     assert superseded(verdict, book) == []
 
 
 @pytest.mark.parametrize(("memory", "message"), HALF_REVISED)
-def test_line_of_which_a_part_still_holds_is_disputed_and_not_superseded(memory: str, message: str) -> None:
-    verdict, book = revised(message, f"W: {memory}")
+def test_partly_valid_line_is_contradicted_not_superseded(memory: str, message: str) -> None:
+    verdict, book = revise(message, f"W: {memory}")
 
     assert superseded(verdict, book) == []
     assert [book.find(one).line.text for item in verdict.items for one in item.contradicts] == [memory]
 
 
-AGAIN = [
+BACK_AGAIN = [
     ("The CI runs on Travis.", "The CI runs on Drone.", "The CI is on Travis again, Drone was too slow."),
     ("Tea comes from Ronnefeldt.", "Tea comes from Mariage.", "We're back with Ronnefeldt for the tea."),
     ("早上订的是蒙牛的鲜奶。", "早上订的是光明的鲜奶。", "鲜奶又改回蒙牛的了，光明的送得太晚。"),
 ]
 
 
-@pytest.mark.parametrize(("first", "second", "message"), AGAIN)
-def test_what_holds_again_is_stated_anew(first: str, second: str, message: str) -> None:
+@pytest.mark.parametrize(("first", "second", "message"), BACK_AGAIN)
+def test_value_that_returns_is_stated_again(first: str, second: str, message: str) -> None:
     older = line_of(f"- W @Thing: {first}")
     for named in ("", f"(supersedes={short_id(older.id)})"):
-        verdict, book = revised(message, f"W @Thing: {first}", f"W{named} @Thing: {second}")
+        verdict, book = revise(message, f"W @Thing: {first}", f"W{named} @Thing: {second}")
 
         assert second in superseded(verdict, book)
         assert [item.text for item in verdict.items] == [message]
-        left = book.memories.keys() - {book.find(one).id for item in verdict.items for one in item.supersedes}
-        assert not named or older.id in left
+        remaining = book.memories.keys() - {book.find(one).id for item in verdict.items for one in item.supersedes}
+        assert not named or older.id in remaining
 
 
-def test_line_with_two_new_values_stands_as_it_was_said() -> None:
-    said = "Small correction, the seeds are in cupboard E, shelf 4."
-    verdict, _ = revised(said, "W: The seeds are in cupboard C, shelf 2.")
+def test_line_with_two_new_values_is_captured_literally() -> None:
+    message = "Small correction, the seeds are in cupboard E, shelf 4."
+    verdict, _ = revise(message, "W: The seeds are in cupboard C, shelf 2.")
 
-    assert [item.text for item in verdict.items] == [said]
+    assert [item.text for item in verdict.items] == [message]
 
 
-def test_of_two_that_fit_nobody_knows_which_is_meant() -> None:
+def test_ambiguous_revision_contradicts_both_lines() -> None:
     carts = ["W: The small cart is with Mona.", "W: The tall cart is with Mona."]
-    verdict, _ = revised("The cart is no longer with Mona, it's with Ida.", *carts)
+    verdict, _ = revise("The cart is no longer with Mona, it's with Ida.", *carts)
 
     (item,) = verdict.items
     assert (item.supersedes, len(item.contradicts)) == ((), 2)
     assert item.text == "The cart is no longer with Mona, it's with Ida."
 
 
-def test_agent_contradicts_what_a_person_stated_and_supersedes_its_own() -> None:
+def test_agent_contradicts_person_and_supersedes_itself() -> None:
     line = "The lamp is a Philips."
-    for source, is_over in (("", False), ("(from=user)", False), ("(from=agent)", True)):
-        verdict, book = revised(
+    for source, is_superseded in (("", False), ("(from=user)", False), ("(from=agent)", True)):
+        verdict, book = revise(
             "The lamp isn't a Philips, it's an Osram.", f"W{source} @Thing: {line}", may_supersede=False
         )
         (item,) = verdict.items
-        assert (superseded(verdict, book) == [line], bool(item.contradicts)) == (is_over, not is_over)
+        assert (superseded(verdict, book) == [line], bool(item.contradicts)) == (is_superseded, not is_superseded)
 
 
 @pytest.mark.parametrize(
@@ -617,21 +617,21 @@ def test_agent_contradicts_what_a_person_stated_and_supersedes_its_own() -> None
         "Hello,\nthe lamp isn't a Philips, it's an Osram.\nRegards\nAnna",
     ],
 )
-def test_other_ones_words_revise_nothing(message: str) -> None:
-    verdict, _ = revised(message, "W: The lamp is a Philips.")
+def test_words_of_others_revise_nothing(message: str) -> None:
+    verdict, _ = revise(message, "W: The lamp is a Philips.")
 
     assert verdict.items == ()
 
 
-def test_what_has_no_target_says_so() -> None:
-    verdict, _ = revised("The lamp isn't a Philips, it's an Osram.")
+def test_revision_without_target_is_dropped() -> None:
+    verdict, _ = revise("The lamp isn't a Philips, it's an Osram.")
 
     assert verdict.items == ()
     assert [one.form for one in verdict.dropped] == ["not … but …"]
 
 
-def test_what_was_done_and_what_is_superseded_stand_as_they_are() -> None:
-    verdict, book = revised(
+def test_experiences_and_superseded_lines_are_not_revised() -> None:
+    verdict, book = revise(
         "The lamp isn't a Philips, it's an Osram.",
         "B: I bought a lamp, a Philips.",
         "W: The lamp is a Philips.",
@@ -649,16 +649,16 @@ def test_what_was_done_and_what_is_superseded_stand_as_they_are() -> None:
         "更正：小李不住在苏州，住在杭州。",
     ],
 )
-def test_of_many_memories_those_that_share_no_word_are_not_read(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    read = list[str]()
+def test_memories_without_common_word_are_not_examined(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    examined = list[str]()
 
-    def noted(text: str) -> str:
-        read.append(text)
+    def record(text: str) -> str:
+        examined.append(text)
         return subject_of(text)
 
-    monkeypatch.setattr(targets, "subject_of", noted)
+    monkeypatch.setattr(targets, "subject_of", record)
     others = [f"Meeting room {number} seats eleven." for number in range(200)]
     book = book_from({NOTES: [f"W: {one}" for one in (*OTHERS, *others)]})
     with_revisions(capture_message(text), [*revisions_of(text)], book, text=text, day=DAY)
 
-    assert not set(others) & set(read)
+    assert not set(others) & set(examined)

@@ -1,4 +1,4 @@
-"""A message that corrects what its author said just before: its few words name a value alone, and deny one at most."""
+"""Short messages that correct what their author said just before."""
 
 from datetime import date
 
@@ -32,7 +32,7 @@ CORRECTED = [
     (KLEMPNER, "ach nein, Dienstag", "Vergiss nicht: Der Klempner kommt am Dienstag zwischen 8 und 10 Uhr"),
     (PHONE, "不对，是13900002222", "记住，老师的电话是13900002222"),
 ]
-OTHERWISE = [
+NO_CORRECTIONS = [
     "no, Wednesday, not Tuesday",
     "no, remind me on Tuesday",
     "what about Tuesday?",
@@ -52,32 +52,32 @@ OTHERWISE = [
     "wait, it's already 5 pm!",
     "oops, late for 17:00",
 ]
-"""What denies another value, orders, asks, or says something else."""
+"""Denials of another value, orders, questions and other remarks."""
 
 
-def revised(message: str, memory: str, *, said: str, answer: str = ANSWER) -> CaptureVerdict:
+def revise(message: str, memory: str, *, said_before: str, answer: str = ANSWER) -> CaptureVerdict:
     lines = [f"- W: {one}" for one in OTHERS]
     return with_revisions(
         capture_message(message, answer_before=answer),
-        [*revisions_of(message, has_answer=bool(answer or said))],
+        [*revisions_of(message, has_answer=bool(answer or said_before))],
         book_from({"memory/2026-11-01.md": lines, "memory/2026-11-23.md": [f"- note: {memory}"]}),
         text=message,
         answer_before=answer,
-        said_before=said,
+        said_before=said_before,
         day=date(2026, 11, 23),
     )
 
 
 @pytest.mark.parametrize("answer", [ANSWER, ""])
-@pytest.mark.parametrize(("memory", "message", "now"), CORRECTED)
-def test_correction_of_what_was_just_said_supersedes_it(memory: str, message: str, now: str, answer: str) -> None:
-    (item,) = revised(message, memory, said=f"Hello! {memory}.", answer=answer).items
+@pytest.mark.parametrize(("memory", "message", "expected"), CORRECTED)
+def test_correction_of_last_message_supersedes_it(memory: str, message: str, expected: str, answer: str) -> None:
+    (item,) = revise(message, memory, said_before=f"Hello! {memory}.", answer=answer).items
 
-    assert (item.text, len(item.supersedes)) == (now, 1)
+    assert (item.text, len(item.supersedes)) == (expected, 1)
 
 
 @pytest.mark.parametrize(
-    ("memory", "question", "answer", "message", "now"),
+    ("memory", "question", "answer", "message", "expected"),
     [
         (BINS, "which day are the bins emptied?", "On Tuesdays.", "no, Wednesdays", BINS.replace("Tues", "Wednes")),
         (
@@ -90,37 +90,39 @@ def test_correction_of_what_was_just_said_supersedes_it(memory: str, message: st
         (TONNE, "wann wird die Mülltonne geleert?", "Am Montag.", "Nein, am Dienstag.", TONNE.replace("Mon", "Diens")),
     ],
 )
-def test_short_answer_is_corrected_by_what_was_asked(
-    memory: str, question: str, answer: str, message: str, now: str
+def test_short_answer_is_corrected_with_help_of_the_question(
+    memory: str, question: str, answer: str, message: str, expected: str
 ) -> None:
-    (item,) = revised(message, memory, said=question, answer=answer).items
+    (item,) = revise(message, memory, said_before=question, answer=answer).items
 
-    assert (item.text, len(item.supersedes)) == (now, 1)
-
-
-@pytest.mark.parametrize("message", OTHERWISE)
-def test_what_corrects_nothing_that_was_said_supersedes_nothing(message: str) -> None:
-    assert not [item for item in revised(message, SWIMMING, said=SWIMMING).items if item.supersedes]
+    assert (item.text, len(item.supersedes)) == (expected, 1)
 
 
-def test_remark_without_a_value_is_none_that_was_said_before() -> None:
+@pytest.mark.parametrize("message", NO_CORRECTIONS)
+def test_other_remark_supersedes_nothing(message: str) -> None:
+    assert not [item for item in revise(message, SWIMMING, said_before=SWIMMING).items if item.supersedes]
+
+
+def test_remark_without_a_value_is_ignored() -> None:
     home = "My sister lives in Ghent"
-    assert not revised("wait, it's in German", home, said=home).items
+    assert not revise("wait, it's in German", home, said_before=home).items
 
 
-@pytest.mark.parametrize("said", ["", "move the team lunch to Monday, please", "is the swim class on Monday at 16:00?"])
-def test_memory_that_was_not_said_just_before_is_left_alone(said: str) -> None:
-    assert not revised("no, on Tuesday", SWIMMING, said=said).items
+@pytest.mark.parametrize(
+    "said_before", ["", "move the team lunch to Monday, please", "is the swim class on Monday at 16:00?"]
+)
+def test_memory_from_earlier_message_is_not_corrected(said_before: str) -> None:
+    assert not revise("no, on Tuesday", SWIMMING, said_before=said_before).items
 
 
 @pytest.mark.parametrize("answer", ["Should I call Dr. Weiss?", "Is your landlord Dr. Weiss?"])
-def test_no_to_a_question_of_something_else_with_the_same_value_supersedes_nothing(answer: str) -> None:
-    assert not revised("no, Dr. Brand", DENTIST, said="", answer=answer).items
+def test_no_to_a_question_supersedes_nothing(answer: str) -> None:
+    assert not revise("no, Dr. Brand", DENTIST, said_before="", answer=answer).items
 
 
-def test_what_an_answer_got_wrong_may_be_denied_by_its_value() -> None:
-    (item,) = revised(
-        "no, Tuesday, not Monday", SWIMMING, said="", answer="The swim class is on Monday at 16:00."
+def test_wrong_answer_may_be_denied_by_its_value() -> None:
+    (item,) = revise(
+        "no, Tuesday, not Monday", SWIMMING, said_before="", answer="The swim class is on Monday at 16:00."
     ).items
 
     assert item.text == "remember that the swim class is on Tuesday at 16:00"

@@ -1,10 +1,10 @@
-"""What a statement has the one value of, and what has many."""
+"""Slots of statements with one value, and statements with many values."""
 
 import pytest
 
 from memoryd.domain.memories.capture.corrections import slots_of
 
-SAME = [
+SAME_SLOT = [
     ("Mein Steuerberater ist Herr Krug.", "Mein Steuerberater ist Frau Ahlers."),
     ("I work at Bosch.", "I currently work at Tesla."),
     ("My name is Ann Berger.", "my full name is Zoe Clark"),
@@ -19,7 +19,7 @@ SAME = [
     ("我叫李娜", "我叫李丽"),
     ("我的生日是五月三日", "我的生日是六月三日"),
 ]
-APART = [
+OTHER_SLOT = [
     ("My sister is a doctor.", "My sister is called Anna."),
     ("My dog is called Rex.", "My cat is called Rex."),
     ("My work phone is 0660 1.", "My private phone is 0660 2."),
@@ -30,7 +30,7 @@ APART = [
     ("我住在维也纳。", "我住在十楼。"),
     ("我住在维也纳。", "我住在幻想里。"),
 ]
-MANY = [
+WITHOUT_SLOT = [
     "Meine Schwester ist Lehrerin.",
     "I like tea.",
     "I prefer rum.",
@@ -61,28 +61,28 @@ EVERYDAY = [
     ("我住在上海。", "我住在杭州，每周末。"),
     ("我的生日是五月三日。", "我的生日是周日。"),
 ]
-"""A value of the form, and what has its words and is none."""
+"""A statement with a value, and one with the same words without a value."""
 
 
 @pytest.mark.parametrize(("value", "sentence"), EVERYDAY)
-def test_a_form_is_filled_by_a_value_of_its_type_alone(value: str, sentence: str) -> None:
+def test_slot_needs_a_value_of_its_type(value: str, sentence: str) -> None:
     assert slots_of(value)
     assert not slots_of(sentence)
 
 
-@pytest.mark.parametrize(("older", "newer"), SAME)
-def test_same_form_is_a_newer_version(older: str, newer: str) -> None:
+@pytest.mark.parametrize(("older", "newer"), SAME_SLOT)
+def test_same_form_has_same_slot(older: str, newer: str) -> None:
     assert slots_of(older)
     assert slots_of(older) == slots_of(newer)
 
 
-@pytest.mark.parametrize(("one", "other"), APART)
-def test_other_forms_stand_beside_each_other(one: str, other: str) -> None:
+@pytest.mark.parametrize(("one", "other"), OTHER_SLOT)
+def test_other_forms_have_other_slots(one: str, other: str) -> None:
     assert slots_of(one)
     assert slots_of(other)
     assert slots_of(one).isdisjoint(slots_of(other))
 
 
-@pytest.mark.parametrize("text", MANY)
-def test_what_has_many_values_has_no_version(text: str) -> None:
+@pytest.mark.parametrize("text", WITHOUT_SLOT)
+def test_statement_with_many_values_has_no_slot(text: str) -> None:
     assert not slots_of(text)

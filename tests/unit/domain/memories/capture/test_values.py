@@ -1,4 +1,4 @@
-"""Values by their types, where the same signs may be none."""
+"""Values and their types."""
 
 import pytest
 
@@ -19,7 +19,7 @@ AT_ONE = [
     "二十一点熄灯",
     "十一点熄灯",
 ]
-A_BIT = [
+A_LITTLE = [
     "我对花粉有一点过敏",
     "走快一点",
     "早一点来",
@@ -41,13 +41,13 @@ def test_one_oclock_is_a_time(text: str) -> None:
     assert [value.text[-1] in "点半钟" for value in values_in(text) if value.kind == "time"][:1] == [True]
 
 
-@pytest.mark.parametrize("text", A_BIT)
-def test_a_bit_is_no_time(text: str) -> None:
+@pytest.mark.parametrize("text", A_LITTLE)
+def test_a_little_is_no_time(text: str) -> None:
     assert [value for value in values_in(text) if value.kind == "time"] == []
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "may"),
+    ("old", "new", "expected"),
     [
         ("The fitting is on Monday.", "Tuesday", True),
         ("The fitting is tomorrow.", "Tuesday", True),
@@ -60,5 +60,5 @@ def test_a_bit_is_no_time(text: str) -> None:
         ("试穿是下周。", "周三", True),
     ],
 )
-def test_time_takes_the_place_of_a_time(old: str, new: str, *, may: bool) -> None:
-    assert may_change_to(old, new) is may
+def test_value_may_change_to_value_of_same_type(old: str, new: str, *, expected: bool) -> None:
+    assert may_change_to(old, new) is expected

@@ -1,4 +1,4 @@
-"""Slots of plain statements: which pairs are of one slot, which stand side by side, and which may contradict."""
+"""Slots of statements: pairs of one slot, pairs that are both true, and doubtful pairs."""
 
 import pytest
 
@@ -46,11 +46,11 @@ VERSIONS = [
 
 
 @pytest.mark.parametrize(("old", "new"), VERSIONS)
-def test_one_slot_has_one_value(old: str, new: str) -> None:
+def test_values_of_one_slot_are_versions(old: str, new: str) -> None:
     assert relation(old, new) == relation(new, old) == SURE
 
 
-BESIDE = [
+BOTH_TRUE = [
     ("My favourite tea is green tea", "My favourite tea is sold out"),
     ("My job is plumber", "My job is stressful"),
     ("My city is Linz", "My city is beautiful"),
@@ -104,8 +104,8 @@ BESIDE = [
 ]
 
 
-@pytest.mark.parametrize(("old", "new"), BESIDE)
-def test_what_may_both_hold_is_of_no_one_slot(old: str, new: str) -> None:
+@pytest.mark.parametrize(("old", "new"), BOTH_TRUE)
+def test_statements_that_may_both_be_true_share_no_slot(old: str, new: str) -> None:
     assert relation(old, new) == relation(new, old) == APART
 
 
@@ -121,22 +121,22 @@ DOUBTED = [
 
 
 @pytest.mark.parametrize(("old", "new"), DOUBTED)
-def test_what_is_not_sure_is_a_doubt(old: str, new: str) -> None:
+def test_uncertain_pair_is_doubtful(old: str, new: str) -> None:
     assert relation(old, new) == relation(new, old) == UNSURE
 
 
-def test_name_of_a_role_is_told_either_way() -> None:
+def test_role_may_be_subject_or_predicate() -> None:
     assert fact_key("Zsófi is the on-call contact") is not None
     assert relation("The on-call contact is Zsófi", "Márk is the on-call contact") == SURE
     assert relation("Callum is the trainee", "Callum is the treasurer") == APART
 
 
-def test_more_of_the_same_value_contradicts_nothing() -> None:
+def test_more_specific_value_is_no_contradiction() -> None:
     assert relation("The printer is a Brother", "The printer is a Brother HL-2350") == APART
     assert relation("我的直属领导是钱总", "我的直属领导是钱总监") == APART
 
 
-def test_entity_that_the_statement_names_is_no_other_subject() -> None:
+def test_slot_names_entities_of_the_statement() -> None:
     slot = fact_key("The office printer is a Brother")
     assert slot is not None
     assert slot.names("printer")  # type: ignore[arg-type]  # a slug as it is written
@@ -147,6 +147,6 @@ def test_entity_that_the_statement_names_is_no_other_subject() -> None:
 
 
 @pytest.mark.parametrize("piece", ["a is ", "the ", "在", "由", "是", "Anna is the ", ", ", "x of ", "’s "])
-def test_hostile_length_is_read_in_one_pass(piece: str) -> None:
+def test_hostile_text_is_parsed_in_linear_time(piece: str) -> None:
     assert fact_key(piece * MAX_CHARS) is None
     fact_key((piece * MAX_CHARS)[:MAX_CHARS])

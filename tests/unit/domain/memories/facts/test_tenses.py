@@ -1,4 +1,4 @@
-"""What happened, and what holds: by tense and aspect, in English and Chinese."""
+"""Past events and present facts, by tense and aspect in English and Chinese."""
 
 import pytest
 
@@ -29,7 +29,7 @@ from memoryd.domain.memories.facts.values import is_past_event
         "上周例会在三楼",
     ],
 )
-def test_what_is_past_happened(text: str) -> None:
+def test_past_event_is_recognised(text: str) -> None:
     assert is_past_event(text)
 
 
@@ -57,10 +57,10 @@ def test_what_is_past_happened(text: str) -> None:
         "鲜奶又改回蒙牛的了",
     ],
 )
-def test_what_is_present_holds(text: str) -> None:
+def test_present_fact_is_no_past_event(text: str) -> None:
     assert not is_past_event(text)
 
 
 @pytest.mark.parametrize("piece", ["has been ", "ed ", "the left ", "了", "过", "a", "was"])
-def test_hostile_length_is_read_in_one_pass(piece: str) -> None:
+def test_hostile_text_is_parsed_in_linear_time(piece: str) -> None:
     assert is_past_event((piece * 2_000)[:2_000]) in (True, False)

@@ -1,4 +1,4 @@
-"""Words of one meaning, in both languages."""
+"""Concepts: words of one meaning in English, Chinese and German."""
 
 import pytest
 
@@ -32,7 +32,7 @@ from memoryd.domain.memories.unasked.german import GERMAN_CONCEPTS
         ("what may granny not eat", "Oma verträgt keine Nüsse"),
     ],
 )
-def test_one_meaning_in_other_words_is_one_concept(one: str, other: str) -> None:
+def test_synonyms_share_a_concept(one: str, other: str) -> None:
     assert concepts_in(one) & concepts_in(other)
 
 
@@ -45,22 +45,22 @@ def test_one_meaning_in_other_words_is_one_concept(one: str, other: str) -> None
         "Es gibt keine Art von Not",
     ],
 )
-def test_words_that_are_english_too_are_read_as_english(text: str) -> None:
+def test_german_words_that_are_also_english_have_no_german_concept(text: str) -> None:
     german = {word for row in GERMAN_CONCEPTS.replace("\n", " | ").split("|") for word in row.split()[1:]}
     assert german.isdisjoint(text.lower().split())
 
 
-def test_other_things_share_no_concept() -> None:
+def test_unrelated_texts_share_no_concept() -> None:
     assert not concepts_in("the wife of the baker") & concepts_in("a certificate for the server")
 
 
-def test_endings_make_no_other_word() -> None:
+def test_inflected_words_have_one_root() -> None:
     assert root_of("deployed") == root_of("deploys") == root_of("deploying") == root_of("deploy")
     assert root_of("parties") == root_of("party")
     assert root_of("class") == "class"
 
 
-def test_wide_concept_weighs_less_and_is_not_looked_for_by_its_words() -> None:
+def test_wide_concept_weighs_less_and_adds_no_words() -> None:
     weights = [width_weight(one) for one in sorted(concepts_in("dinner at the restaurant with my husband"))]
     assert len(set(weights)) > 1
     assert "spouse" in words_beside("my husband", 24)
@@ -68,7 +68,7 @@ def test_wide_concept_weighs_less_and_is_not_looked_for_by_its_words() -> None:
     assert len(words_beside("my husband drives the car to the doctor", 5)) == 5
 
 
-def test_single_sign_is_a_word_that_the_index_does_not_have() -> None:
+def test_single_character_is_a_word_missing_from_the_index() -> None:
     text = "开我那辆车出城"
     assert concepts_in(text) & concepts_in("车是白色的", beside=significant_words(text))
     both = "钥匙在哪"
@@ -85,12 +85,12 @@ def test_single_sign_is_a_word_that_the_index_does_not_have() -> None:
         ("the ship is in drydock", "dock"),
     ],
 )
-def test_words_of_one_family_are_looked_for(text: str, relative: str) -> None:
+def test_relatives_of_a_word_are_found(text: str, relative: str) -> None:
     assert relative in relatives_of(text, {"dry", "dock", "toast", "bake", "driver"}.__contains__)
 
 
 @pytest.mark.parametrize("text", ["which week", "the boathouse", "what to do"])
-def test_words_that_have_no_family_or_halves_bring_none(text: str) -> None:
+def test_words_without_family_have_no_relatives(text: str) -> None:
     found = relatives_of(text, {"boathouse", "boat", "house"}.__contains__)
     assert {"weeker", "boat", "house", "whater"}.isdisjoint(found)
 
@@ -104,5 +104,5 @@ def test_words_that_have_no_family_or_halves_bring_none(text: str) -> None:
         ("toast", "a tower", False),
     ],
 )
-def test_family_is_that_of_who_or_what_does_it(one: str, other: str, is_same: bool) -> None:
+def test_agent_noun_shares_family_of_its_verb(one: str, other: str, is_same: bool) -> None:
     assert bool(families_in(one) & families_in(other)) is is_same

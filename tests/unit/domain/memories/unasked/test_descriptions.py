@@ -1,4 +1,4 @@
-"""Whom a message means without a name: by what lines of the workspace call somebody."""
+"""Entities that a message refers to without a name, by descriptions in memories."""
 
 from memoryd.domain.memories.unasked.descriptions import (
     DESCRIBED,
@@ -21,38 +21,41 @@ NOTES = {
 }
 
 
-def meant(text: str) -> dict[str, float]:
-    return {str(slug): sure for slug, sure in Descriptions().of(book_from(NOTES)).entities_meant_in(text, ()).items()}
+def entities_in(text: str) -> dict[str, float]:
+    return {
+        str(slug): confidence
+        for slug, confidence in Descriptions().of(book_from(NOTES)).entities_meant_in(text, ()).items()
+    }
 
 
-def test_what_somebody_is_to_the_owner_leads_to_a_name() -> None:
-    assert meant("a present for my missus") == {"hanna": KIN}
-    assert meant("给老公订生日蛋糕") == {"周明": KIN}
+def test_kinship_to_the_owner_refers_to_entity() -> None:
+    assert entities_in("a present for my missus") == {"hanna": KIN}
+    assert entities_in("给老公订生日蛋糕") == {"周明": KIN}
 
 
-def test_noun_of_a_line_leads_to_whom_it_is_said_of() -> None:
-    assert meant("who feeds the parrot?") == {"bruno": DESCRIBED}
-    assert meant("mail the harbour people") == {"vera-lindqvist": DESCRIBED}
+def test_noun_of_a_line_refers_to_its_entity() -> None:
+    assert entities_in("who feeds the parrot?") == {"bruno": DESCRIBED}
+    assert entities_in("mail the harbour people") == {"vera-lindqvist": DESCRIBED}
 
 
-def test_part_of_a_name_is_surer_than_a_description() -> None:
-    assert meant("Lindqvist called about the harbour") == {"vera-lindqvist": PART_OF_NAME}
+def test_part_of_name_takes_precedence_over_description() -> None:
+    assert entities_in("Lindqvist called about the harbour") == {"vera-lindqvist": PART_OF_NAME}
 
 
-def test_name_is_surest_and_nothing_is_meant_without_any() -> None:
+def test_name_has_highest_confidence() -> None:
     found = Descriptions().of(book_from(NOTES))
     (slug,) = found.entities_meant_in("Bruno?", [next(iter(found.book.memories.values())).slugs[0]]).items()
     assert slug[1] == NAMED
-    assert meant("buy milk") == {}
+    assert entities_in("buy milk") == {}
 
 
-def test_later_book_has_its_own_descriptions() -> None:
+def test_changed_book_has_its_own_descriptions() -> None:
     first = Descriptions().of(book_from(NOTES))
     later = first.of(book_from({"memory/2026-10-02.md": ["- W @Bruno: Bruno the parrot bites."]}))
     assert set(later.entities_meant_in("my wife and the parrot", ())) == {"bruno"}
 
 
-def test_what_is_said_of_many_means_none() -> None:
+def test_description_of_several_entities_refers_to_none() -> None:
     notes = {"memory/2026-10-01.md": [f"- W @{name}: {name} is the neighbour." for name in ("Ada", "Bo", "Cy")]}
     assert Descriptions().of(book_from(notes)).entities_meant_in("ask the neighbour", ()) == {}
 
@@ -62,7 +65,7 @@ def described(line: str, entity: str, text: str) -> bool:
     return entity.lower() in Descriptions().of(book_from(notes)).entities_meant_in(text, ())
 
 
-def test_noun_beside_a_name_describes_it_in_a_line_about_another() -> None:
+def test_noun_beside_a_name_describes_it_in_any_line() -> None:
     assert described("@Oskar: Oskar's mother Ingrid turns eighty.", "Ingrid", "a cake for Oskar's mum")
     assert described("@Shop: The bookkeeper is Ingrid.", "Ingrid", "mail the bookkeeper")
     assert described("@Ingrid: Ingrid, the other twin, fences.", "Ingrid", "the kids need shoes")
@@ -71,7 +74,7 @@ def test_noun_beside_a_name_describes_it_in_a_line_about_another() -> None:
     assert not described("@Oskar: Oskar's mother Astrid turns eighty.", "Ingrid", "a cake for Oskar's mum")
 
 
-def test_name_of_several_and_given_name_lead_to_their_lines() -> None:
+def test_group_noun_and_given_name_refer_to_entity() -> None:
     assert described("@Oskar: Oskar's twins are Ingrid and Bo.", "Ingrid", "a present for the twins")
     assert described("@Oskar: Oskar's twins are Ingrid and Bo.", "Bo", "a present for the twins")
     assert described("@Ingrid: The donkey of Ingrid is called Platero.", "Ingrid", "new shoes for Platero")
@@ -79,12 +82,12 @@ def test_name_of_several_and_given_name_lead_to_their_lines() -> None:
     assert not described("@Ingrid: Ingrid called at noon.", "Ingrid", "noon tea")
 
 
-def test_what_somebody_is_stands_right_before_a_chinese_name() -> None:
+def test_chinese_role_precedes_the_name() -> None:
     assert described("@周大爷: 房东周大爷不用微信。", "周大爷", "给房东打个电话")
     assert described("@周大爷: 女儿住在周大爷楼上。", "周大爷", "给女儿打个电话") is False
 
 
-def test_name_that_its_own_lines_write_small_is_a_noun() -> None:
+def test_name_in_lower_case_is_a_noun() -> None:
     notes = {
         "memory/2026-10-01.md": [
             "- W @Hens: There are nine hens.",
@@ -98,26 +101,26 @@ def test_name_that_its_own_lines_write_small_is_a_noun() -> None:
     assert found.entities_meant_in("give a function two return values", ()) == {"tax-return": DESCRIBED}
 
 
-def test_parents_are_a_mother_and_a_father() -> None:
+def test_parents_refer_to_mother_and_father() -> None:
     notes = {"memory/2026-10-01.md": ["- W @爸: 爸不喝酒。", "- W @妈: 妈吃素。"]}
     assert Descriptions().of(book_from(notes)).entities_meant_in("请爸妈吃饭", ()).keys() == {"爸", "妈"}
 
 
-def test_wide_word_means_somebody_less_surely() -> None:
-    assert set(meant_in("the lad's school called", "- W @Olaf: Olaf is Ada's son.").values()) == {KIN}
-    assert set(meant_in("ten names for a baby seal", "- W @Olaf: Olaf is Ada's son.").values()) == {OF_A_KIND}
+def test_wide_word_has_lower_confidence() -> None:
+    assert set(entities_in_line("the lad's school called", "- W @Olaf: Olaf is Ada's son.").values()) == {KIN}
+    assert set(entities_in_line("ten names for a baby seal", "- W @Olaf: Olaf is Ada's son.").values()) == {OF_A_KIND}
 
 
-def meant_in(text: str, line: str) -> dict[str, float]:
+def entities_in_line(text: str, line: str) -> dict[str, float]:
     found = Descriptions().of(book_from({"memory/2026-10-01.md": [line]}))
-    return {str(slug): sure for slug, sure in found.entities_meant_in(text, ()).items()}
+    return {str(slug): confidence for slug, confidence in found.entities_meant_in(text, ()).items()}
 
 
-def test_word_of_any_matter_describes_nobody() -> None:
+def test_common_word_is_no_description() -> None:
     assert not described("@Ingrid: Ingrid is on the second line.", "Ingrid", "a second lamp")
 
 
-def test_words_by_which_somebody_is_meant_are_told() -> None:
+def test_words_for_entities_are_reported() -> None:
     found = Descriptions().of(book_from(NOTES))
     text = "my missus and the parrot"
     assert {str(slug): words for slug, words in found.words_for(text, found.entities_meant_in(text, ())).items()} == {

@@ -1,11 +1,11 @@
-"""How a message is worded: what calls for something that is kept, and what anybody could have typed."""
+"""Wording of a message: whether it asks for personal memories or is general."""
 
 import pytest
 
 from memoryd.domain.memories.unasked.form import ALWAYS, TABLE, UNKNOWN, features, form_of
 
 MIDDLE = -1.0
-"""About what a message has of which nobody can tell."""
+"""Approximate value of an undecidable message."""
 
 
 @pytest.mark.parametrize(
@@ -31,7 +31,7 @@ MIDDLE = -1.0
         "一头大象能活几年",
     ],
 )
-def test_what_anybody_could_say_calls_for_nothing(text: str) -> None:
+def test_general_message_asks_for_no_memory(text: str) -> None:
     assert form_of(text) < MIDDLE
 
 
@@ -44,7 +44,7 @@ def test_what_anybody_could_say_calls_for_nothing(text: str) -> None:
         "the twins painted the whole bathroom mirror with toothpaste lol, and then he said it was the dog",
     ],
 )
-def test_news_and_answers_call_for_nothing(text: str) -> None:
+def test_news_and_answers_ask_for_no_memory(text: str) -> None:
     assert form_of(text) < MIDDLE
 
 
@@ -68,18 +68,18 @@ def test_news_and_answers_call_for_nothing(text: str) -> None:
         "钢琴课几点来着",
     ],
 )
-def test_orders_and_questions_of_ones_own_call_for_what_is_kept(text: str) -> None:
+def test_personal_question_or_order_asks_for_memory(text: str) -> None:
     assert form_of(text) > MIDDLE
 
 
-def test_words_pairs_the_first_word_signs_marks_and_length_are_weighed_once_each() -> None:
+def test_features_are_words_pairs_first_word_marks_and_length() -> None:
     assert features("Can I? can i") == {ALWAYS, "can", "i", "can i", "i can", "^can", "?", ">2", ">4"}
     assert features("don’t") == {ALWAYS, "dont", "^dont"}
     assert features("帮我 2") == {ALWAYS, "帮", "我", "帮我", "#"}
     assert features("") == {ALWAYS}
 
 
-def test_table_holds_each_feature_once_and_no_weight_of_nothing() -> None:
+def test_table_has_distinct_features_with_weights() -> None:
     rows = [row.partition(" ") for row in TABLE.strip().split("\n")]
     listed = [feature for _, _, several in rows for feature in several.split(" | ")]
     assert len(set(listed)) == len(listed) > 1000
@@ -90,9 +90,9 @@ def test_table_holds_each_feature_once_and_no_weight_of_nothing() -> None:
 @pytest.mark.parametrize(
     "text", ["Где мой паспорт?", "여권이 어디 있어?", "quién inventó el café y por qué es tan bueno para la salud"]
 )
-def test_nobody_can_tell_what_a_language_without_weights_calls_for(text: str) -> None:
+def test_language_without_weights_is_unknown(text: str) -> None:
     assert form_of(text) == UNKNOWN
 
 
-def test_other_weights_can_be_given() -> None:
+def test_weights_can_be_given() -> None:
     assert form_of("book it", {"book": 2.0, "^book": 0.5, "never": 9.0}) == 2.5

@@ -1,4 +1,4 @@
-"""What a message asks of the memory, by its form: nothing, or parts that each ask something."""
+"""Parsing of a message without a question: reasons for silence, and its parts."""
 
 import pytest
 
@@ -34,12 +34,12 @@ from tests.waiting import soon
         "晚安",
     ],
 )
-def test_words_that_say_nothing_to_a_memory_ask_nothing(text: str) -> None:
+def test_small_talk_asks_nothing(text: str) -> None:
     assert read_message(text, names_entity=False).silence is SkipReason.SMALL_TALK
 
 
 @pytest.mark.parametrize("text", ["👍", "!!!", "…", "🙏🙏"])
-def test_signs_alone_have_no_word(text: str) -> None:
+def test_symbols_have_no_content(text: str) -> None:
     assert read_message(text, names_entity=False).silence is SkipReason.NO_CONTENT
 
 
@@ -54,7 +54,7 @@ def test_signs_alone_have_no_word(text: str) -> None:
         "翻译成英文：秋天的雨下了一夜",
     ],
 )
-def test_how_the_last_output_is_to_be_is_no_matter_of_the_memory(text: str) -> None:
+def test_request_about_last_output_asks_nothing(text: str) -> None:
     assert read_message(text, names_entity=False).silence is SkipReason.ABOUT_OUTPUT
 
 
@@ -72,7 +72,7 @@ def test_how_the_last_output_is_to_be_is_no_matter_of_the_memory(text: str) -> N
         "一英里等于多少公里",
     ],
 )
-def test_sums_and_conversions_are_reckoned(text: str) -> None:
+def test_arithmetic_asks_nothing(text: str) -> None:
     assert read_message(text, names_entity=False).silence is SkipReason.ARITHMETIC
 
 
@@ -88,7 +88,7 @@ def test_pasted_output_asks_nothing(text: str) -> None:
     assert read_message(text, names_entity=False).silence is SkipReason.PASTED_OUTPUT
 
 
-def test_question_above_pasted_output_is_all_that_is_asked() -> None:
+def test_only_question_above_pasted_output_counts() -> None:
     text = 'why does our nightly job do this?\nTraceback (most recent call last):\n  File "a.py", line 3\nKeyError: 4'
     assert read_message(text, names_entity=False).parts == ("why does our nightly job do this?",)
 
@@ -104,11 +104,11 @@ def test_question_above_pasted_output_is_all_that_is_asked() -> None:
         ("where is the ladder?", False, False),
     ],
 )
-def test_pronouns_and_whom_to_speak_to_leave_open_who_is_meant(text: str, has: bool, may_mean: bool) -> None:
+def test_pronoun_or_person_to_contact_may_refer_to_entity(text: str, has: bool, may_mean: bool) -> None:
     assert (has_pronoun(text), may_mean_another(text)) == (has, may_mean)
 
 
-def test_message_that_names_what_the_memory_knows_is_asked() -> None:
+def test_message_with_known_entity_is_not_silent() -> None:
     assert read_message("add Juniper to that", names_entity=True).silence is None
     assert read_message("in bullet points", names_entity=True).silence is None
     assert (
@@ -116,13 +116,13 @@ def test_message_that_names_what_the_memory_knows_is_asked() -> None:
     )
 
 
-def test_greeting_and_aside_are_no_parts() -> None:
+def test_greetings_are_no_parts() -> None:
     read = read_message("Hi, thanks! I'm off to Leeds, where is the charger?", names_entity=False)
     assert read.parts == ("I'm off to Leeds", "where is the charger?")
     assert read_message("谢谢，备用钥匙放哪了？", names_entity=False).parts == ("备用钥匙放哪了?",)
 
 
-def test_long_message_keeps_its_beginning_and_its_end() -> None:
+def test_long_message_keeps_beginning_and_end() -> None:
     read = read_message(", ".join(f"we saw pear tree {number}" for number in range(40)), names_entity=False)
     assert (len(read.parts), read.parts[0], read.parts[-1]) == (12, "we saw pear tree 0", "we saw pear tree 39")
 
@@ -145,7 +145,7 @@ def test_long_message_keeps_its_beginning_and_its_end() -> None:
         "� \x00 \u202e",
     ],
 )
-def test_odd_message_is_read_in_little_time(text: str) -> None:
+def test_hostile_message_is_parsed_fast(text: str) -> None:
     with soon(2):
         read_message(text, names_entity=False)
 
@@ -153,11 +153,11 @@ def test_odd_message_is_read_in_little_time(text: str) -> None:
 @pytest.mark.parametrize(
     "text", ["Где мой паспорт?", "Мой паспорт лежит в ящике", "أين جواز سفري؟", "여권이 어디 있어?"]
 )
-def test_message_in_a_script_without_a_list_of_idle_words_is_asked(text: str) -> None:
+def test_message_in_unsupported_script_is_not_silent(text: str) -> None:
     assert read_message(text, names_entity=False).parts == (text,)
 
 
-def test_wording_is_weighed_without_greetings_thanks_and_what_is_pasted() -> None:
+def test_wording_omits_greetings_and_thanks() -> None:
     bare = read_message("where did I put the ladder", names_entity=False)
     assert bare.form > 0
     for polite in (
@@ -169,5 +169,5 @@ def test_wording_is_weighed_without_greetings_thanks_and_what_is_pasted() -> Non
         assert read_message(polite, names_entity=False).wording.lower().rstrip("?") == bare.wording.lower(), polite
 
 
-def test_what_nobody_said_is_as_what_nobody_can_tell() -> None:
+def test_form_without_wording_is_unknown() -> None:
     assert MessageParts(("mail server down",)).form == UNKNOWN

@@ -1,4 +1,4 @@
-"""What of Claude Code's records is said: text blocks of people and models, and nothing of tools and machinery."""
+"""Text of Claude Code records: blocks of user and model, without tools and internal messages."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -20,7 +20,7 @@ def record(content: Any, kind: str = "user", **others: Any) -> dict[str, Any]:
     } | others
 
 
-def said(content: Any, kind: Any = "user", **others: Any) -> str | LeftOut:
+def text_of(content: Any, kind: Any = "user", **others: Any) -> str | LeftOut:
     found = claude_text(record(content, kind, **others))
     return found.text if isinstance(found, Utterance) else found
 
@@ -29,9 +29,9 @@ def blocks(*texts: str, **others: Any) -> list[dict[str, Any]]:
     return [*({"type": "text", "text": text} for text in texts), *others.values()]
 
 
-def test_string_and_blocks_are_read() -> None:
-    assert said("What is the plan?") == "What is the plan?"
-    assert said(blocks("What is", "the plan?", image={"type": "image", "source": {}})) == "What is the plan?"
+def test_string_and_text_blocks_are_read() -> None:
+    assert text_of("What is the plan?") == "What is the plan?"
+    assert text_of(blocks("What is", "the plan?", image={"type": "image", "source": {}})) == "What is the plan?"
     found = claude_text(record(blocks("Tea."), "assistant"))
     assert found == Utterance(Speaker.ASSISTANT, "Tea.", datetime(2026, 1, 2, 3, 4, 5, 678_000, tzinfo=UTC))
 
@@ -39,11 +39,11 @@ def test_string_and_blocks_are_read() -> None:
 def test_thinking_and_tools_are_left_out() -> None:
     thinking = {"type": "thinking", "thinking": "hm", "text": "hm"}
     call = {"type": "tool_use", "name": "Bash", "input": {"command": "ls"}}
-    assert said([thinking, *blocks("I look."), call], "assistant") == "I look."
-    assert said([thinking, call], "assistant") is LeftOut.NO_MESSAGE
+    assert text_of([thinking, *blocks("I look."), call], "assistant") == "I look."
+    assert text_of([thinking, call], "assistant") is LeftOut.NO_MESSAGE
     result = {"type": "tool_result", "tool_use_id": "x", "content": [{"type": "text", "text": "a.txt"}]}
-    assert said([result], toolUseResult={"stdout": "a.txt"}) is LeftOut.NO_MESSAGE
-    assert said([result, *blocks("and no further")]) == "and no further"
+    assert text_of([result], toolUseResult={"stdout": "a.txt"}) is LeftOut.NO_MESSAGE
+    assert text_of([result, *blocks("and no further")]) == "and no further"
 
 
 @pytest.mark.parametrize(
@@ -51,14 +51,14 @@ def test_thinking_and_tools_are_left_out() -> None:
 )
 def test_flagged_records_are_dropped(flag: str) -> None:
     flagged: dict[str, Any] = {flag: True}
-    assert said("hello", **flagged) is LeftOut.DROPPED
-    assert said("hello", **dict.fromkeys(flagged, False)) == "hello"
+    assert text_of("hello", **flagged) is LeftOut.DROPPED
+    assert text_of("hello", **dict.fromkeys(flagged, False)) == "hello"
 
 
-def test_messages_that_no_model_made_are_dropped() -> None:
-    made = record("No response requested.", "assistant")
-    made["message"]["model"] = "<synthetic>"
-    assert claude_text(made) is LeftOut.DROPPED
+def test_synthetic_messages_are_dropped() -> None:
+    synthetic = record("No response requested.", "assistant")
+    synthetic["message"]["model"] = "<synthetic>"
+    assert claude_text(synthetic) is LeftOut.DROPPED
 
 
 @pytest.mark.parametrize(
@@ -75,28 +75,28 @@ def test_messages_that_no_model_made_are_dropped() -> None:
         "",
     ],
 )
-def test_noise_of_commands_is_dropped(text: str) -> None:
-    assert said(text) is LeftOut.DROPPED
-    assert said(blocks(text, "hello")) == "hello"
+def test_command_output_is_dropped(text: str) -> None:
+    assert text_of(text) is LeftOut.DROPPED
+    assert text_of(blocks(text, "hello")) == "hello"
 
 
-def test_words_of_the_user_behind_noise_stay() -> None:
+def test_user_text_after_ide_context_is_kept() -> None:
     opened = "<ide_opened_file>The user opened a.py</ide_opened_file>"
-    assert said(f"{opened}\n{opened} Why does it fail?") == "Why does it fail?"
-    assert said("hello", origin={"kind": "task-notification"}) is LeftOut.DROPPED
-    assert said("hello", origin={"kind": "human"}) == "hello"
+    assert text_of(f"{opened}\n{opened} Why does it fail?") == "Why does it fail?"
+    assert text_of("hello", origin={"kind": "task-notification"}) is LeftOut.DROPPED
+    assert text_of("hello", origin={"kind": "human"}) == "hello"
 
 
-def test_what_only_looks_like_noise_stays() -> None:
-    assert said("why does <command-name> stand there?") == "why does <command-name> stand there?"
-    assert said(f"before {REMINDER} after") == "before after"
-    assert said("<system-reminder> never ended") == "<system-reminder> never ended"
-    assert said("before <system-reminder> after") == "before <system-reminder> after"
-    assert said(REMINDER, "assistant") == " ".join(REMINDER.split()), "a model may write about it"
+def test_text_that_resembles_noise_is_kept() -> None:
+    assert text_of("why does <command-name> stand there?") == "why does <command-name> stand there?"
+    assert text_of(f"before {REMINDER} after") == "before after"
+    assert text_of("<system-reminder> never ended") == "<system-reminder> never ended"
+    assert text_of("before <system-reminder> after") == "before <system-reminder> after"
+    assert text_of(REMINDER, "assistant") == " ".join(REMINDER.split()), "the model may write about it"
 
 
 @pytest.mark.parametrize(
-    ("wrong", "why"),
+    ("value", "reason"),
     [
         ({"type": "summary", "summary": "x", "leafUuid": "y"}, LeftOut.NO_MESSAGE),
         ({"type": "system", "content": "x"}, LeftOut.NO_MESSAGE),
@@ -108,5 +108,5 @@ def test_what_only_looks_like_noise_stays() -> None:
         ({"type": "user", "message": {"content": ["hello", {"type": "text", "text": 7}]}}, LeftOut.NO_MESSAGE),
     ],
 )
-def test_other_records_say_nothing(wrong: dict[str, Any], why: LeftOut) -> None:
-    assert claude_text(wrong) is why
+def test_other_records_have_no_text(value: dict[str, Any], reason: LeftOut) -> None:
+    assert claude_text(value) is reason

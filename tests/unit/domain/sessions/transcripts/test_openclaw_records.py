@@ -1,4 +1,4 @@
-"""What of OpenClaw's records is said: envelopes and machinery fall, and what only looks like them stays."""
+"""Text of OpenClaw records: envelopes and internal messages are removed, similar text of users is kept."""
 
 import json
 from datetime import UTC, datetime
@@ -30,7 +30,7 @@ def message(content: Any, role: str = "user", **others: Any) -> dict[str, Any]:
     return {"type": "message", "message": {"role": role, "content": content, **others}}
 
 
-def said(content: Any, role: str = "user", **others: Any) -> str | LeftOut:
+def text_of(content: Any, role: str = "user", **others: Any) -> str | LeftOut:
     found = openclaw_text(message(content, role, **others))
     return found.text if isinstance(found, Utterance) else found
 
@@ -61,9 +61,9 @@ def said(content: Any, role: str = "user", **others: Any) -> str | LeftOut:
         "\u2028 What\tis \r\n\n the plan?\n",
     ],
 )
-def test_what_was_put_around_a_message_is_left_out(text: str) -> None:
-    assert said(text) == "What is the plan?"
-    assert said([{"type": "text", "text": text}, {"type": "image", "data": "x"}]) == "What is the plan?"
+def test_envelope_is_removed(text: str) -> None:
+    assert text_of(text) == "What is the plan?"
+    assert text_of([{"type": "text", "text": text}, {"type": "image", "data": "x"}]) == "What is the plan?"
 
 
 @pytest.mark.parametrize(
@@ -91,14 +91,14 @@ def test_what_was_put_around_a_message_is_left_out(text: str) -> None:
         "the exec finished: well",
     ],
 )
-def test_what_only_looks_like_it_stays(text: str) -> None:
-    assert said(text) == " ".join(text.split())
+def test_text_that_resembles_an_envelope_is_kept(text: str) -> None:
+    assert text_of(text) == " ".join(text.split())
 
 
-def test_text_of_the_user_around_an_imitated_envelope_stays() -> None:
+def test_user_text_around_imitated_envelope_is_kept() -> None:
     fake = f"before\n{SENDER}middle\n{HISTORY}\nafter"
-    assert said(fake) == "before middle after"
-    assert said(fake, "assistant") == " ".join(fake.split()), "envelopes are of users alone"
+    assert text_of(fake) == "before middle after"
+    assert text_of(fake, "assistant") == " ".join(fake.split()), "only messages of users have envelopes"
 
 
 @pytest.mark.parametrize(
@@ -125,26 +125,26 @@ def test_text_of_the_user_around_an_imitated_envelope_stays() -> None:
     ],
 )
 def test_generated_messages_are_dropped(text: str) -> None:
-    assert said(text) is LeftOut.DROPPED
+    assert text_of(text) is LeftOut.DROPPED
 
 
 def test_silent_answers_are_dropped() -> None:
-    assert said("HEARTBEAT_OK", "assistant") is LeftOut.DROPPED
-    assert said("NO_REPLY", "assistant") is LeftOut.DROPPED
-    assert said("HEARTBEAT_OK and something else", "assistant") == "HEARTBEAT_OK and something else"
-    assert said("[cron:42 daily] is what ran", "assistant") == "[cron:42 daily] is what ran"
-    assert said("HEARTBEAT_OK") == "HEARTBEAT_OK", "a person may say so"
-    assert said('{"action": "NO_REPLY", "why": "x"}') == '{"action": "NO_REPLY", "why": "x"}'
+    assert text_of("HEARTBEAT_OK", "assistant") is LeftOut.DROPPED
+    assert text_of("NO_REPLY", "assistant") is LeftOut.DROPPED
+    assert text_of("HEARTBEAT_OK and something else", "assistant") == "HEARTBEAT_OK and something else"
+    assert text_of("[cron:42 daily] is what ran", "assistant") == "[cron:42 daily] is what ran"
+    assert text_of("HEARTBEAT_OK") == "HEARTBEAT_OK", "a user may write it"
+    assert text_of('{"action": "NO_REPLY", "why": "x"}') == '{"action": "NO_REPLY", "why": "x"}'
 
 
 def test_messages_between_sessions_are_dropped() -> None:
-    assert said("hello", provenance={"kind": "inter_session"}) is LeftOut.DROPPED
-    assert said("hello", provenance={"kind": "external_user"}) == "hello"
-    assert said("hello", "assistant", provenance={"kind": "inter_session"}) == "hello"
+    assert text_of("hello", provenance={"kind": "inter_session"}) is LeftOut.DROPPED
+    assert text_of("hello", provenance={"kind": "external_user"}) == "hello"
+    assert text_of("hello", "assistant", provenance={"kind": "inter_session"}) == "hello"
 
 
 @pytest.mark.parametrize(
-    ("record", "why"),
+    ("record", "reason"),
     [
         ({"type": "session", "id": "x"}, LeftOut.NO_MESSAGE),
         ({"type": "message"}, LeftOut.NO_MESSAGE),
@@ -156,11 +156,11 @@ def test_messages_between_sessions_are_dropped() -> None:
         (message({"text": "x"}), LeftOut.UNREADABLE),
     ],
 )
-def test_other_records_say_nothing(record: dict[str, Any], why: LeftOut) -> None:
-    assert openclaw_text(record) is why
+def test_other_records_have_no_text(record: dict[str, Any], reason: LeftOut) -> None:
+    assert openclaw_text(record) is reason
 
 
-def test_time_is_the_message_s_before_the_record_s() -> None:
+def test_time_of_message_takes_precedence_over_record() -> None:
     record = {**message("x", timestamp=1_700_000_000_123), "timestamp": "2026-01-02T03:04:05+02:00"}
     found = openclaw_text(record)
     assert isinstance(found, Utterance)
@@ -171,7 +171,7 @@ def test_time_is_the_message_s_before_the_record_s() -> None:
     assert (found.speaker, found.time) == (Speaker.USER, datetime(2026, 1, 2, 1, 4, 5, tzinfo=UTC))
 
 
-def test_sessions_of_timers_and_dreams_are_told() -> None:
+def test_generated_session_is_recognised() -> None:
     assert is_of_generated_session({"sessionKey": "agent:main:cron:42:run:7"})
     assert is_of_generated_session({"type": "custom", "data": {"runId": "dreaming-narrative-1"}})
     assert is_of_generated_session({"data": {"sessionKey": "agent:main:dreaming-narrative-light"}})
@@ -190,14 +190,14 @@ json_values = st.recursive(
 
 
 @given(st.dictionaries(st.sampled_from(["type", "message", "timestamp", "data", "runId"]), json_values))
-def test_no_record_breaks_it(record: dict[str, Any]) -> None:
+def test_any_record_is_handled(record: dict[str, Any]) -> None:
     assert openclaw_text(record) is not None
     assert is_of_generated_session(record) in (True, False)
 
 
 @given(st.lists(st.sampled_from([SENDER, MARKED, MEMORY, HISTORY, RUNTIME, "hello", "```", "\n", "Context:\n"])))
-def test_words_of_the_user_stay_in_their_order(pieces: list[str]) -> None:
-    found = said("\n".join(pieces))
+def test_user_text_keeps_its_order(pieces: list[str]) -> None:
+    found = text_of("\n".join(pieces))
     kept = "" if isinstance(found, LeftOut) else found
     assert kept.count("hello") <= pieces.count("hello")
     if not {"```", "Context:\n"} & set(pieces):

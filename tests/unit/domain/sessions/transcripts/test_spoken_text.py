@@ -1,4 +1,4 @@
-"""What is kept of a text: harmless, without secrets, on one line, bounded."""
+"""Spoken text: sanitized, redacted, on one line and bounded."""
 
 import unicodedata
 
@@ -31,18 +31,18 @@ KEY = "ghp_abcdefghijklmnopqrstuvwxyz0123456789"
         ("你觉得这个设计怎么样？", "你觉得这个设计怎么样？"),
     ],
 )
-def test_text_is_made_harmless(text: str, kept: str) -> None:
+def test_control_characters_are_removed(text: str, kept: str) -> None:
     assert spoken_text(text) == kept
 
 
-def test_secret_that_control_characters_hide_is_found() -> None:
+def test_secret_hidden_by_control_characters_is_redacted() -> None:
     hidden = f"{KEY[:9]}\x00{KEY[9:20]}\u202e{KEY[20:]}"
     assert spoken_text(f"it is {hidden}.") == "it is ghp_ab…6789."
     assert spoken_text(f"token\x1b[32m{KEY}\x1b[0mand more") == "tokenghp_ab…6789and more"
     assert spoken_text('curl -X POST\n -u "ana:hunter22x" http://x') == 'curl -X POST -u "ana:***" http://x'
 
 
-def test_long_text_is_cut_between_words_and_no_secret_with_it() -> None:
+def test_long_text_is_cut_between_words_without_part_of_a_secret() -> None:
     assert shortened("word " * 10, 12) == "word word"
     assert shortened("word\nword word", 11) == "word"
     text = "x " * (MAX_CHARS // 2 - 10) + KEY
@@ -57,21 +57,21 @@ texts = st.text(
 
 
 @given(texts)
-def test_nothing_harmful_is_left_of_any_text(text: str) -> None:
+def test_any_text_becomes_harmless(text: str) -> None:
     kept = spoken_text(text)
     assert kept.encode().decode() == kept
-    assert [sign for sign in kept if unicodedata.category(sign) in ("Cc", "Cs", "Zl", "Zp") or sign in BIDI] == []
+    assert [char for char in kept if unicodedata.category(char) in ("Cc", "Cs", "Zl", "Zp") or char in BIDI] == []
     assert kept == " ".join(kept.split())
     assert redact(kept) == kept
     assert spoken_text(kept) == kept
 
 
 FILLERS = "\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0"
-"""Marks and letters that nobody sees."""
-SEEN = st.characters(exclude_categories=("C", "Z"), exclude_characters=FILLERS)
+"""Invisible marks and letters."""
+VISIBLE = st.characters(exclude_categories=("C", "Z"), exclude_characters=FILLERS)
 
 
-# what only chooses how another sign is drawn may be no mark alone
-@given(st.text(SEEN.filter(lambda one: "VARIATION SEL" not in unicodedata.name(one, ""))))
-def test_words_without_harm_stay_as_they_are(text: str) -> None:
+# a variation selector without a base character is removed
+@given(st.text(VISIBLE.filter(lambda one: "VARIATION SEL" not in unicodedata.name(one, ""))))
+def test_harmless_text_is_only_redacted(text: str) -> None:
     assert spoken_text(text) == redact(text)

@@ -1,4 +1,4 @@
-"""Names, times, formats, pieces and tails of transcripts."""
+"""File names, times, formats, records and tails of transcripts."""
 
 import json
 from datetime import UTC, datetime, timedelta, timezone
@@ -28,7 +28,7 @@ CHECKPOINT = "s.checkpoint.01234567-89ab-4cde-8f01-23456789abcd.jsonl"
 
 
 @pytest.mark.parametrize(
-    ("name", "is_one"),
+    ("name", "expected"),
     [
         ("s.jsonl", True),
         ("a b ü.jsonl", True),
@@ -49,8 +49,8 @@ CHECKPOINT = "s.checkpoint.01234567-89ab-4cde-8f01-23456789abcd.jsonl"
         ("s.JSONL", False),
     ],
 )
-def test_names_of_transcripts(name: str, is_one: bool) -> None:
-    assert is_transcript_name(name) is is_one
+def test_transcript_name_is_recognised(name: str, expected: bool) -> None:
+    assert is_transcript_name(name) is expected
 
 
 @pytest.mark.parametrize(
@@ -70,19 +70,19 @@ def test_names_of_transcripts(name: str, is_one: bool) -> None:
         ("0001-01-01T00:00:00+14:00", None),
     ],
 )
-def test_times(value: object, instant: datetime | None) -> None:
+def test_instant_parses(value: object, instant: datetime | None) -> None:
     assert as_instant(value) == instant
 
 
 @pytest.mark.parametrize(
     "value", ["", "once", 0, -1, True, None, [], float("nan"), float("inf"), 9e15, 10**400, "2026-13-01T00:00:00Z"]
 )
-def test_what_is_no_time(value: object) -> None:
+def test_invalid_instant_is_none(value: object) -> None:
     assert as_instant(value) is None
 
 
 @pytest.mark.parametrize(("ahead", "is_believed"), [(-9999, True), (0, True), (23, True), (25, False), (9999, False)])
-def test_a_time_more_than_a_day_ahead_is_none(ahead: int, is_believed: bool) -> None:
+def test_time_more_than_a_day_ahead_is_none(ahead: int, is_believed: bool) -> None:
     now = datetime(2026, 1, 2, tzinfo=UTC)
     assert plausible_time(now + timedelta(hours=ahead), now) == (now + timedelta(hours=ahead) if is_believed else None)
     assert plausible_time(None, now) is None
@@ -92,7 +92,7 @@ OPENCLAW, CLAUDE = TranscriptFormat.OPENCLAW, TranscriptFormat.CLAUDE_CODE
 
 
 @pytest.mark.parametrize(
-    ("record", "whose"),
+    ("record", "expected"),
     [
         ({"type": "session", "version": 3, "id": "x"}, OPENCLAW),
         ({"type": "message", "message": {"role": "toolResult"}}, OPENCLAW),
@@ -110,8 +110,8 @@ OPENCLAW, CLAUDE = TranscriptFormat.OPENCLAW, TranscriptFormat.CLAUDE_CODE
         ({}, None),
     ],
 )
-def test_formats_are_told_apart(record: dict[str, Any], whose: TranscriptFormat | None) -> None:
-    assert recognise_format([LeftOut.UNREADABLE, {"type": "custom"}, record]) is whose
+def test_format_is_recognised(record: dict[str, Any], expected: TranscriptFormat | None) -> None:
+    assert recognise_format([LeftOut.UNREADABLE, {"type": "custom"}, record]) is expected
 
 
 @pytest.mark.parametrize(
@@ -131,11 +131,11 @@ def test_formats_are_told_apart(record: dict[str, Any], whose: TranscriptFormat 
         ('{"a": "\u2028"}'.encode("utf-16"), LeftOut.UNREADABLE),
     ],
 )
-def test_records_of_lines(line: bytes, record: object) -> None:
+def test_line_becomes_a_record(line: bytes, record: object) -> None:
     assert record_of(line) == record
 
 
-def test_generated_sessions_are_told_by_their_list() -> None:
+def test_generated_sessions_are_found_in_session_list() -> None:
     document = {
         "agent:main:main": {"sessionId": "said"},
         "agent:main:cron:42:run:7": {"sessionId": "timer", "sessionFile": "/x/sessions/other.jsonl"},
@@ -147,7 +147,7 @@ def test_generated_sessions_are_told_by_their_list() -> None:
     assert generated_sessions([]) == frozenset()
 
 
-def test_tail_is_kept_as_text() -> None:
+def test_tail_round_trips() -> None:
     tail = Tail(FileStat(1, 2, 3, -4, 5), 6, 7, b"\0\xff", b"x" * 32, OPENCLAW, is_generated=True)
     assert read_tail(written_tail(tail)) == tail
     assert read_tail(written_tail(START)) == START
