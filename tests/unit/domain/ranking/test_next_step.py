@@ -1,4 +1,5 @@
 import itertools
+from typing import Any
 
 import pytest
 
@@ -7,8 +8,8 @@ from memoryd.domain.ranking.selection import NextStep, next_step
 LIMIT = 6
 
 
-def step(**changes: int) -> NextStep:
-    options = {
+def step(**changes: Any) -> NextStep:
+    options: dict[str, Any] = {
         "hits": LIMIT,
         "has_room": False,
         "has_dominant": False,
@@ -18,7 +19,7 @@ def step(**changes: int) -> NextStep:
         "is_deepest": False,
         "is_late": False,
     }
-    return next_step(LIMIT, **options | changes)  # type: ignore[arg-type]  # flags are integers here
+    return next_step(LIMIT, **options | changes)
 
 
 def test_full_answer_needs_no_further_step() -> None:
