@@ -34,12 +34,20 @@ INCOMPLETE_KEYS = [
 ]  # fmt: skip
 
 
+def allows(rules: AccessRules, binding: Binding, key: str | None) -> bool:
+    return decide(rules, binding, key, AGENTS).is_allowed
+
+
+def rules_of(*rules: Rule, default: Action = Action.DENY) -> AccessRules:
+    return AccessRules((RuleList(rules, default),))
+
+
 @pytest.mark.parametrize("text", INCOMPLETE_KEYS)
 def test_incomplete_key_is_denied_even_if_all_are_allowed(text: str) -> None:
     assert not read_key(text).is_understood
     assert not is_group_key("")
-    assert not decide(ALLOW_ALL, OWNER, text, AGENTS).is_allowed
-    assert not decide(ALLOW_ALL, SANDBOX, text, AGENTS).is_allowed
+    assert not allows(ALLOW_ALL, OWNER, text)
+    assert not allows(ALLOW_ALL, SANDBOX, text)
 
 
 @pytest.mark.parametrize(
@@ -54,8 +62,8 @@ def test_incomplete_key_is_denied_even_if_all_are_allowed(text: str) -> None:
     ],
 )  # fmt: skip
 def test_key_that_imitates_another_word_is_denied(text: str) -> None:
-    assert not decide(ALLOW_ALL, OWNER, text, AGENTS).is_allowed
-    assert not decide(ALLOW_ALL, SANDBOX, text, AGENTS).is_allowed
+    assert not allows(ALLOW_ALL, OWNER, text)
+    assert not allows(ALLOW_ALL, SANDBOX, text)
 
 
 @pytest.mark.parametrize(
@@ -69,9 +77,9 @@ def test_key_that_imitates_another_word_is_denied(text: str) -> None:
 def test_group_key_is_recognised_in_every_spelling(text: str) -> None:
     key = read_key(text)
     assert (key.agent, key.channel, key.chat_type) == ("main", "telegram", ChatType.GROUP)
-    assert not decide(AccessRules(), SANDBOX, text, AGENTS).is_allowed
-    no_groups = RuleList((Rule(Action.DENY, Match(key_prefix="Telegram :g\u200broup")),), Action.ALLOW)
-    assert decide(AccessRules((no_groups,)), OWNER, text, AGENTS).is_allowed == ("direct" in text)
+    assert not allows(AccessRules(), SANDBOX, text)
+    no_groups = rules_of(Rule(Action.DENY, Match(key_prefix="Telegram :g\u200broup")), default=Action.ALLOW)
+    assert allows(no_groups, OWNER, text) == ("direct" in text)
 
 
 @pytest.mark.parametrize(
@@ -177,16 +185,16 @@ def test_first_matching_rule_decides_before_the_default() -> None:
 
 def test_session_needs_permission_of_every_list() -> None:
     wide, narrow = RuleList((), Action.ALLOW), RuleList()
-    assert not decide(AccessRules((wide, narrow)), OWNER, GROUP, AGENTS).is_allowed
-    assert decide(AccessRules((wide, wide)), OWNER, GROUP, AGENTS).is_allowed
+    assert not allows(AccessRules((wide, narrow)), OWNER, GROUP)
+    assert allows(AccessRules((wide, wide)), OWNER, GROUP)
 
 
 def test_foreign_key_needs_a_rule_that_names_it() -> None:
-    named = AccessRules((RuleList((Rule(Action.ALLOW, Match(key_prefix="myapp:")),)),))
-    assert decide(named, OWNER, "myapp:7", AGENTS).is_allowed
-    assert not decide(named, OWNER, "other:7", AGENTS).is_allowed
-    assert not decide(named, OWNER, "myapp:subagent:7", AGENTS).is_allowed
-    assert not decide(AccessRules((RuleList((Rule(Action.ALLOW),)),)), OWNER, "myapp:7", AGENTS).is_allowed
+    named = rules_of(Rule(Action.ALLOW, Match(key_prefix="myapp:")))
+    assert allows(named, OWNER, "myapp:7")
+    assert not allows(named, OWNER, "other:7")
+    assert not allows(named, OWNER, "myapp:subagent:7")
+    assert not allows(rules_of(Rule(Action.ALLOW)), OWNER, "myapp:7")
 
 
 @pytest.mark.parametrize(
@@ -203,32 +211,32 @@ def test_foreign_key_needs_a_rule_that_names_it() -> None:
     ],
 )
 def test_peer_that_looks_like_a_group_needs_a_rule_that_names_it(match: Match, is_allowed: bool) -> None:
-    named = AccessRules((RuleList((Rule(Action.ALLOW, match),), Action.ALLOW),))
-    assert decide(named, OWNER, "agent:main:telegram:-1001234", AGENTS).is_allowed == is_allowed
-    assert decide(named, SANDBOX, "agent:main:telegram:-1001234", AGENTS).is_allowed == is_allowed
+    named = rules_of(Rule(Action.ALLOW, match), default=Action.ALLOW)
+    assert allows(named, OWNER, "agent:main:telegram:-1001234") == is_allowed
+    assert allows(named, SANDBOX, "agent:main:telegram:-1001234") == is_allowed
     for key in ("agent:main:telegram:supergroup:1", "agent:main:subagent:-1001234", "agent:main:telegram:"):
-        assert not decide(named, OWNER, key, AGENTS).is_allowed
-    assert not decide(AccessRules(), OWNER, "agent:main:telegram:-1001234", AGENTS).is_allowed
+        assert not allows(named, OWNER, key)
+    assert not allows(AccessRules(), OWNER, "agent:main:telegram:-1001234")
 
 
 def test_key_of_channel_and_peer_is_direct_as_in_openclaw() -> None:
     key = "agent:main:telegram:peter"
-    assert decide(AccessRules(), OWNER, key, AGENTS).is_allowed
+    assert allows(AccessRules(), OWNER, key)
     assert decide(AccessRules(), SANDBOX, key, AGENTS).is_direct
-    denied = AccessRules((RuleList((Rule(Action.DENY, Match(key_prefix="telegram:")),), Action.ALLOW),))
-    assert not decide(denied, OWNER, key, AGENTS).is_allowed
+    denied = rules_of(Rule(Action.DENY, Match(key_prefix="telegram:")), default=Action.ALLOW)
+    assert not allows(denied, OWNER, key)
 
 
 @pytest.mark.parametrize("match", [Match(key_prefix="\u200b"), Match(raw_key_prefix=" \ufeff")])
 def test_invisible_prefix_matches_no_key(match: Match) -> None:
-    assert not decide(AccessRules((RuleList((Rule(Action.ALLOW, match),)),)), OWNER, "myapp:7", AGENTS).is_allowed
+    assert not allows(rules_of(Rule(Action.ALLOW, match)), OWNER, "myapp:7")
 
 
 @pytest.mark.parametrize("key", ["agent:ghöst:main", "agent:main", "agent:main:agent:work:main", "agent:ghost"])
 def test_no_rule_admits_a_damaged_agent_key(key: str) -> None:
-    named = AccessRules((RuleList((Rule(Action.ALLOW, Match(raw_key_prefix="agent:")),), Action.ALLOW),))
-    assert not decide(named, OWNER, key, AGENTS).is_allowed
-    assert decide(named, OWNER, "agent:main:main", AGENTS).is_allowed
+    named = rules_of(Rule(Action.ALLOW, Match(raw_key_prefix="agent:")), default=Action.ALLOW)
+    assert not allows(named, OWNER, key)
+    assert allows(named, OWNER, "agent:main:main")
 
 
 def test_agent_socket_refuses_calls_of_the_owner() -> None:
@@ -269,8 +277,8 @@ def test_no_key_gets_more_access_than_its_words_give(text: str) -> None:
 
 @given(KEYS, st.sampled_from([OWNER, SANDBOX, FIXED]))
 def test_default_rules_allow_no_more_than_allow_all(text: str, binding: Binding) -> None:
-    if decide(AccessRules(), binding, text, AGENTS).is_allowed:
-        assert decide(ALLOW_ALL, binding, text, AGENTS).is_allowed
+    if allows(AccessRules(), binding, text):
+        assert allows(ALLOW_ALL, binding, text)
 
 
 @pytest.mark.parametrize(

@@ -29,6 +29,16 @@ def test_range_round_trips(path: str, first: int, more: int) -> None:
         ("memory/c#.md#L5", Citation("memory/c#.md", 5, 5)),
         ("bank/日记.md#L1-L2", Citation("bank/日记.md", 1, 2)),
         ("../shared/x.md#L3", Citation("../shared/x.md", 3, 3)),
+        ("session:telegram-bob-20261018#Q17", Citation("session:telegram-bob-20261018", 33, 34)),
+        ("session:main-20261018#Q15-Q17", Citation("session:main-20261018", 29, 34)),
+        ("session:main-20261018#Q15-17", Citation("session:main-20261018", 29, 34)),
+        ("session:会议-20261018#Q1", Citation("session:会议-20261018", 1, 2)),
+        ("session:main-20261018#L33", Citation("session:main-20261018", 33, 33)),
+        ("session:main-20261018", Citation("session:main-20261018")),
+        ("sessions/main/0d9f.jsonl#L120-L124", Citation("sessions/main/0d9f.jsonl", 120, 124)),
+        ("sessions/main/a#b.jsonl#L7", Citation("sessions/main/a#b.jsonl", 7, 7)),
+        ("memory/faq#Q3", Citation("memory/faq#Q3")),
+        ("session:x.md#Q3", Citation("session:x.md#Q3")),
     ],
 )
 def test_citation_parses(text: str, expected: Citation) -> None:
@@ -66,25 +76,6 @@ def test_file_name_cannot_break_out_of_footer() -> None:
 def test_picture_is_cited_as_a_whole() -> None:
     assert str(citation_text("memory/a.md", 5, 9)) == "memory/a.md#L5-L9"
     assert str(citation_text("assets/holiday.png", 1, 1)) == "assets/holiday.png"
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("session:telegram-bob-20261018#Q17", Citation("session:telegram-bob-20261018", 33, 34)),
-        ("session:main-20261018#Q15-Q17", Citation("session:main-20261018", 29, 34)),
-        ("session:main-20261018#Q15-17", Citation("session:main-20261018", 29, 34)),
-        ("session:会议-20261018#Q1", Citation("session:会议-20261018", 1, 2)),
-        ("session:main-20261018#L33", Citation("session:main-20261018", 33, 33)),
-        ("session:main-20261018", Citation("session:main-20261018")),
-        ("sessions/main/0d9f.jsonl#L120-L124", Citation("sessions/main/0d9f.jsonl", 120, 124)),
-        ("sessions/main/a#b.jsonl#L7", Citation("sessions/main/a#b.jsonl", 7, 7)),
-        ("memory/faq#Q3", Citation("memory/faq#Q3")),
-        ("session:x.md#Q3", Citation("session:x.md#Q3")),
-    ],
-)
-def test_conversation_citation_names_turns_or_lines(text: str, expected: Citation) -> None:
-    assert parse(text) == expected
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,6 +13,7 @@ from memoryd.domain.syncplan import (
     IndexedFile,
     Observation,
     RoundResult,
+    SyncPlan,
     WaitTimes,
     is_mass_removal,
     plan,
@@ -19,6 +21,7 @@ from memoryd.domain.syncplan import (
 )
 
 WAITS = WaitTimes(file=2, root=60)
+SETTLING = replace(WAITS, settle=0.2)
 OLD = 10**18
 NOW = OLD + 60 * 10**9
 A, B = RelativePath("memory/a.md"), RelativePath("memory/b.md")
@@ -43,8 +46,20 @@ def scan(
     return Observation(disk, unreadable, missing_since or {}, now, wall_ns)
 
 
+INDEX = {A: indexed(stat())}
+
+
+def planned(
+    disk: Mapping[RelativePath, FileStat],
+    index: Mapping[RelativePath, IndexedFile] = INDEX,
+    waits: WaitTimes = WAITS,
+    **observed: Any,
+) -> SyncPlan:
+    return plan(scan(disk, **observed), index, waits)
+
+
 def test_unchanged_disk_needs_nothing() -> None:
-    todo = plan(scan({A: stat()}), {A: indexed(stat())}, WAITS)
+    todo = planned({A: stat()})
     assert todo.is_empty
     assert todo.is_settled
     assert todo.retry_in is None
@@ -52,98 +67,92 @@ def test_unchanged_disk_needs_nothing() -> None:
 
 def test_new_and_changed_files_are_read() -> None:
     seen = scan({A: stat(size=11), B: stat(inode=2)})
-    assert set(plan(seen, {A: indexed(stat())}, WAITS).read) == {A, B}
+    assert set(plan(seen, INDEX, WAITS).read) == {A, B}
 
 
 def test_file_is_read_if_any_stat_field_differs() -> None:
     before = stat()
     for name in ("device", "inode", "size", "mtime_ns", "ctime_ns"):
         after = replace(before, **{name: getattr(before, name) + 1})
-        assert plan(scan({A: after}), {A: indexed(before)}, WAITS).read == (A,)
+        assert planned({A: after}, {A: indexed(before)}).read == (A,)
 
 
 def test_file_indexed_within_racy_window_is_read_again() -> None:
     racy = IndexedFile(stat(), OLD + RACY_WINDOW_NS - 1)
-    assert plan(scan({A: stat()}), {A: racy}, WAITS).read == (A,)
+    assert planned({A: stat()}, {A: racy}).read == (A,)
 
 
 def test_stale_file_is_read_again() -> None:
-    assert plan(scan({A: stat()}), {A: replace(indexed(stat()), is_stale=True)}, WAITS).read == (A,)
+    assert planned({A: stat()}, {A: replace(indexed(stat()), is_stale=True)}).read == (A,)
 
 
 def test_missing_file_is_removed_after_waiting() -> None:
-    index = {A: indexed(stat())}
-    first = plan(scan({}, now=100), index, WAITS)
+    first = planned({}, now=100)
     assert first.is_empty
     assert not first.is_settled
     assert first.retry_in == 2
-    second = plan(scan({}, missing_since=first.missing_since, now=102), index, WAITS)
+    second = planned({}, missing_since=first.missing_since, now=102)
     assert second.remove == (A,)
     assert second.is_settled
 
 
 def test_unreadable_root_keeps_its_files_longer() -> None:
-    index = {A: indexed(stat())}
-    first = plan(scan({}, frozenset({A}), now=100), index, WAITS)
+    first = planned({}, unreadable=frozenset({A}), now=100)
     assert first.is_settled
-    later = plan(scan({}, frozenset({A}), first.missing_since, now=159), index, WAITS)
+    later = planned({}, unreadable=frozenset({A}), missing_since=first.missing_since, now=159)
     assert later.is_empty
-    assert plan(scan({}, frozenset({A}), later.missing_since, now=160), index, WAITS).remove == (A,)
+    assert planned({}, unreadable=frozenset({A}), missing_since=later.missing_since, now=160).remove == (A,)
 
 
 def test_returned_file_restarts_its_wait() -> None:
-    index = {A: indexed(stat())}
-    gone = plan(scan({}, now=100), index, WAITS)
-    back = plan(scan({A: stat()}, missing_since=gone.missing_since, now=101), index, WAITS)
+    gone = planned({}, now=100)
+    back = planned({A: stat()}, missing_since=gone.missing_since, now=101)
     assert not back.missing_since
-    assert plan(scan({}, missing_since=back.missing_since, now=102), index, WAITS).is_empty
+    assert planned({}, missing_since=back.missing_since, now=102).is_empty
 
 
 def test_file_that_became_empty_waits_like_a_missing_one() -> None:
-    index, seen = {A: indexed(stat())}, {A: stat(size=0, changed_ns=OLD + 1)}
-    first = plan(scan(seen, now=100), index, WAITS)
+    seen = {A: stat(size=0, changed_ns=OLD + 1)}
+    first = planned(seen, now=100)
     assert first.is_empty
     assert not first.is_settled
-    assert plan(scan(seen, missing_since=first.missing_since, now=102), index, WAITS).read == (A,)
+    assert planned(seen, missing_since=first.missing_since, now=102).read == (A,)
 
 
 def test_changed_file_is_read_after_settle_time() -> None:
-    grace, index = replace(WAITS, settle=0.2), {A: indexed(stat())}
     seen = scan({A: stat(changed_ns=OLD + 10**9)}, wall_ns=OLD + 10**9 + 50_000_000, now=100)
-    first = plan(seen, index, grace)
+    first = plan(seen, INDEX, SETTLING)
     assert first.is_empty
     assert not first.is_settled
     assert first.retry_in is not None
     assert abs(first.retry_in - 0.15) < 1e-6
-    assert plan(replace(seen, wall_ns=OLD + 1_200_000_000), index, grace).read == (A,)
+    assert plan(replace(seen, wall_ns=OLD + 1_200_000_000), INDEX, SETTLING).read == (A,)
 
 
 def test_constantly_changing_file_is_read_after_five_settle_times() -> None:
-    grace, index = replace(WAITS, settle=0.2), {A: indexed(stat())}
     seen = scan({A: stat(changed_ns=OLD + 10**9)}, missing_since={A: 99.0}, now=100, wall_ns=OLD + 10**9)
-    assert plan(seen, index, grace).read == (A,)
+    assert plan(seen, INDEX, SETTLING).read == (A,)
 
 
 def test_new_file_and_future_file_are_read_at_once() -> None:
-    grace = replace(WAITS, settle=0.2)
-    assert plan(scan({A: stat()}, wall_ns=OLD), {}, grace).read == (A,)
-    assert plan(scan({A: stat(changed_ns=OLD + 1)}, wall_ns=OLD), {A: indexed(stat())}, grace).read == (A,)
+    assert planned({A: stat()}, {}, waits=SETTLING, wall_ns=OLD).read == (A,)
+    assert planned({A: stat(changed_ns=OLD + 1)}, waits=SETTLING, wall_ns=OLD).read == (A,)
 
 
 def test_new_empty_file_does_not_wait() -> None:
-    assert plan(scan({A: stat(size=0)}), {}, WAITS).read == (A,)
+    assert planned({A: stat(size=0)}, {}).read == (A,)
 
 
 def test_file_with_time_after_the_clock_is_read_again() -> None:
     seen = stat(changed_ns=NOW)
     just_read, read_later = IndexedFile(seen, NOW + 1), indexed(seen)
     set_back, long_after = NOW - 3_600 * 10**9, NOW + 3_600 * 10**9
-    assert plan(scan({A: seen}, wall_ns=long_after), {A: read_later}, WAITS).is_empty
-    assert plan(scan({A: seen}, wall_ns=set_back), {A: read_later}, WAITS).read == (A,)
+    assert planned({A: seen}, {A: read_later}, wall_ns=long_after).is_empty
+    assert planned({A: seen}, {A: read_later}, wall_ns=set_back).read == (A,)
     in_the_future = IndexedFile(seen, set_back)
-    assert plan(scan({A: seen}, wall_ns=set_back), {A: in_the_future}, WAITS).is_empty
-    assert plan(scan({A: seen}, wall_ns=NOW), {A: in_the_future}, WAITS).read == (A,)
-    assert plan(scan({A: seen}, wall_ns=long_after), {A: just_read}, WAITS).read == (A,)
+    assert planned({A: seen}, {A: in_the_future}, wall_ns=set_back).is_empty
+    assert planned({A: seen}, {A: in_the_future}, wall_ns=NOW).read == (A,)
+    assert planned({A: seen}, {A: just_read}, wall_ns=long_after).read == (A,)
 
 
 def test_all_files_are_read_when_times_are_not_trusted() -> None:
@@ -152,7 +161,7 @@ def test_all_files_are_read_when_times_are_not_trusted() -> None:
 
 
 def test_rename_is_detected_by_inode_size_and_mtime() -> None:
-    todo = plan(scan({B: replace(stat(), ctime_ns=OLD + 5)}), {A: indexed(stat())}, WAITS)
+    todo = planned({B: replace(stat(), ctime_ns=OLD + 5)})
     assert todo.rename == ((A, B),)
     assert not todo.read
     assert not todo.remove
@@ -161,48 +170,47 @@ def test_rename_is_detected_by_inode_size_and_mtime() -> None:
 
 
 def test_old_path_of_refuted_rename_waits_like_a_missing_file() -> None:
-    index, disk = {A: indexed(stat())}, {B: replace(stat(), ctime_ns=OLD + 5)}
-    first = plan(scan(disk, now=100), index, WAITS)
-    refuted = {**index, B: indexed(disk[B])}
-    second = plan(scan(disk, missing_since=first.missing_since, now=101), refuted, WAITS)
+    disk = {B: replace(stat(), ctime_ns=OLD + 5)}
+    first = planned(disk, now=100)
+    refuted = {**INDEX, B: indexed(disk[B])}
+    second = planned(disk, refuted, missing_since=first.missing_since, now=101)
     assert second.is_empty
     assert not second.is_settled
     assert second.retry_in == 1
-    assert plan(scan(disk, missing_since=second.missing_since, now=102), refuted, WAITS).remove == (A,)
+    assert planned(disk, refuted, missing_since=second.missing_since, now=102).remove == (A,)
 
 
 def test_renamed_and_edited_file_is_read() -> None:
-    todo = plan(scan({B: stat(size=11)}), {A: indexed(stat())}, WAITS)
+    todo = planned({B: stat(size=11)})
     assert todo.read == (B,)
     assert not todo.rename
 
 
 def test_new_picture_is_read_after_settle_time() -> None:
-    grace = replace(WAITS, settle=0.2)
     seen = scan({PICTURE: stat()}, wall_ns=OLD + 50_000_000, now=100)
-    first = plan(seen, {}, grace)
+    first = plan(seen, {}, SETTLING)
     assert first.is_empty
     assert not first.is_settled
-    assert plan(replace(seen, wall_ns=OLD + 200_000_000), {}, grace).read == (PICTURE,)
+    assert plan(replace(seen, wall_ns=OLD + 200_000_000), {}, SETTLING).read == (PICTURE,)
 
 
 def test_note_renamed_to_picture_is_a_new_document() -> None:
     for old, new in ((A, PICTURE), (PICTURE, A)):
-        todo = plan(scan({new: stat()}), {old: indexed(stat())}, WAITS)
+        todo = planned({new: stat()}, {old: indexed(stat())})
         assert not todo.rename
         assert todo.read == (new,)
 
 
 def test_file_moved_over_another_is_read() -> None:
     index = {A: indexed(stat()), B: indexed(stat(inode=2))}
-    todo = plan(scan({B: stat()}), index, WAITS)
+    todo = planned({B: stat()}, index)
     assert todo.read == (B,)
     assert not todo.rename
 
 
 def test_only_one_of_two_hard_links_is_a_rename() -> None:
     links = {RelativePath(f"memory/{name}.md"): stat() for name in "bc"}
-    todo = plan(scan(links), {A: indexed(stat())}, WAITS)
+    todo = planned(links)
     assert len(todo.rename) == 1
     assert len(todo.read) == 1
 
@@ -210,7 +218,7 @@ def test_only_one_of_two_hard_links_is_a_rename() -> None:
 def finished_round(
     seen: Observation, *, again: bool = False, has_queue: bool = False, hold_ends_in: float | None = None
 ) -> RoundResult:
-    todo = plan(seen, {A: indexed(stat())}, WAITS)
+    todo = plan(seen, INDEX, WAITS)
     return round_result(todo, again=again, has_queue=has_queue, hold_ends_in=hold_ends_in, settle=0.2)
 
 

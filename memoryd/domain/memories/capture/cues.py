@@ -10,6 +10,7 @@ comes a value that was valid before.
 
 import re
 from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
 
 from memoryd.domain.expressions import TextMatch, caseless, expression
 from memoryd.domain.memories.capture.values import HAN_NUMBER, MEASURE, NUMERAL
@@ -305,6 +306,8 @@ _COMMA = r"(?:,(?!\d{3}\b)|[;，；])\s*"
 """A comma between clauses, not between the thousands of a number."""
 _CLAUSE = caseless(rf"{_COMMA}(?:and |but |so )?|\s[–—-]+\s| and (?=(?:we|i|it|they|he|she|the)\b)| but ")
 CLAUSE_END = expression(_COMMA)
+MAX_CLAUSES = 32
+"""Clauses of a sentence from which the rest is searched again; a longer row is a list, and would cost its square."""
 
 
 _NO_COMMA = r"(?:[^,;]|(?<=\d),(?=\d{3}\b))"
@@ -341,7 +344,7 @@ def cues_in(plain: str) -> Iterator[tuple[str, TextMatch]]:
     sentence = plain
     plain = FROM_WHEN.sub("", plain)
     # the complete sentence, and the rest of it from each later clause on
-    for clause in (plain, *(plain[match.end() :] for match in _CLAUSE.finditer(plain))):
+    for clause in (plain, *(plain[match.end() :] for match in islice(_CLAUSE.finditer(plain), MAX_CLAUSES))):
         matches = ((form, pattern.search(clause)) for form, pattern in _OLD)
         if first := next(((form, match) for form, match in matches if match), None):
             yield first

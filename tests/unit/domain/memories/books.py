@@ -13,21 +13,13 @@ def line_of(text: str) -> RetainedLine:
     return found
 
 
+def source_of(path: str, at: int, text: str) -> MemorySource:
+    return MemorySource(path, at, at, line_of(text), day_of(path), None, hash((path, at)))
+
+
 def book_from(notes: Mapping[str, Iterable[str]], pages: Iterable[EntityPage] = ()) -> Book:
     """Return the book of notes by path, with lines numbered from 3; the day is that in the name."""
-    sources = [
-        MemorySource(
-            path=path,
-            start_line=at,
-            end_line=at,
-            line=line_of(text),
-            day=day_of(path),
-            event=None,
-            chunk=hash((path, at)),
-        )
-        for path, lines in notes.items()
-        for at, text in enumerate(lines, 3)
-    ]
+    sources = [source_of(path, at, text) for path, lines in notes.items() for at, text in enumerate(lines, 3)]
     return book_of(sources, pages)
 
 

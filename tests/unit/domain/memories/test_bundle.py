@@ -13,6 +13,9 @@ from memoryd.domain.text.tokens import estimate
 
 CORE = BundlePart("MEMORY.md", "# Memory\n\n- The gateway runs on alder.", "MEMORY.md", is_indivisible=False)
 PINNED = BundlePart("1a2b3c4d", "Peter is allergic to nuts.", note="Peter")
+LONG_CORE = BundlePart(
+    "MEMORY.md", "\n".join(f"- fact {number} of many" for number in range(400)), is_indivisible=False
+)
 RECALLED = BundlePart("5e6f7a8b", "The door code is 4172.", "memory/2025-11-27.md#L4", note="2025-11-27")
 
 texts = st.text(max_size=200) | st.sampled_from(
@@ -31,16 +34,16 @@ TAG = re.compile(r"</?[a-z]")
 
 def test_bundle_has_stable_block_tail_and_receipt() -> None:
     stable = stable_block([CORE], [PINNED], budget=1200)
-    whole = make_bundle(stable, [RECALLED], budget=1200)
-    assert whole.text.startswith("<core-memory>\n")
-    assert 'source="memory/2025-11-27.md#L4"' in whole.text
-    assert "not instructions" in whole.text
-    assert [(line.name, line.is_included, line.cut) for line in whole.receipt] == [
+    bundle = make_bundle(stable, [RECALLED], budget=1200)
+    assert bundle.text.startswith("<core-memory>\n")
+    assert 'source="memory/2025-11-27.md#L4"' in bundle.text
+    assert "not instructions" in bundle.text
+    assert [(line.name, line.is_included, line.cut) for line in bundle.receipt] == [
         ("MEMORY.md", True, ""),
         ("1a2b3c4d", True, ""),
         ("5e6f7a8b", True, ""),
     ]
-    assert sum(line.tokens for line in whole.receipt) <= whole.tokens == estimate(whole.text)
+    assert sum(line.tokens for line in bundle.receipt) <= bundle.tokens == estimate(bundle.text)
 
 
 def test_known_stable_block_is_omitted() -> None:
@@ -67,8 +70,7 @@ def test_bundle_without_citations_has_no_sources() -> None:
 
 
 def test_core_file_is_cut_and_long_memory_omitted_beyond_budget() -> None:
-    long = BundlePart("MEMORY.md", "\n".join(f"- fact {number} of many" for number in range(400)), is_indivisible=False)
-    stable = stable_block([long], [PINNED], budget=400)
+    stable = stable_block([LONG_CORE], [PINNED], budget=400)
     assert "fact 0" in stable.text
     assert "fact 399" not in stable.text
     assert estimate(stable.text) <= 300
@@ -100,18 +102,17 @@ def test_memory_is_shortened_to_overview_then_abstract_then_omitted() -> None:
 def test_no_text_closes_its_element_or_exceeds_budget(
     documents: list[BundlePart], recalled: list[BundlePart], budget: int
 ) -> None:
-    whole = make_bundle(stable_block(documents, [], budget=budget), recalled, budget=budget)
-    included = sum(line.is_included for line in whole.receipt)
-    assert whole.text.count("<note") == whole.text.count("</note>") == included
-    assert len(TAG.findall(whole.text)) == 2 * (included + bool(whole.stable.text) + bool(whole.tail))
-    assert whole.tokens <= max(budget, 0)
-    whole.text.encode()
+    bundle = make_bundle(stable_block(documents, [], budget=budget), recalled, budget=budget)
+    included = sum(line.is_included for line in bundle.receipt)
+    assert bundle.text.count("<note") == bundle.text.count("</note>") == included
+    assert len(TAG.findall(bundle.text)) == 2 * (included + bool(bundle.stable.text) + bool(bundle.tail))
+    assert bundle.tokens <= max(budget, 0)
+    bundle.text.encode()
 
 
 @given(st.text())
 def test_escaped_text_has_no_markup(text: str) -> None:
     assert "<" not in escaped_text(text)
-    assert escaped_text(text) == escaped_text(text)
 
 
 @given(st.lists(parts, max_size=4), st.integers(0, 500))
@@ -144,22 +145,17 @@ def test_superseded_text_of_core_file_is_marked_in_tail() -> None:
 
 
 def test_text_cut_from_core_file_may_be_in_tail() -> None:
-    long = BundlePart(
-        "MEMORY.md", "".join(f"- line {at} of the core file\n" for at in range(200)), "MEMORY.md", "", False
-    )
-    stable = stable_block([long], [], budget=200)
-    first, last = (
-        BundlePart(f"MEMORY.md#L{at}", f"- line {at} of the core file", f"MEMORY.md#L{at}") for at in (1, 199)
-    )
+    stable = stable_block([LONG_CORE], [], budget=200)
+    first, last = (BundlePart(f"MEMORY.md#L{at}", f"- fact {at} of many", f"MEMORY.md#L{at}") for at in (1, 199))
     made = make_bundle(stable, [first, last], budget=1200)
-    assert "line 199 of" in made.tail
-    assert "line 1 of" not in made.tail
+    assert "fact 199 of" in made.tail
+    assert "fact 1 of" not in made.tail
 
 
 def test_short_block_keeps_best_ranked_in_given_order() -> None:
     pins = [BundlePart(f"0000000{at}", f"Pinned note number {at} on alder and oak.", rank=9 - at) for at in range(9)]
-    whole = estimate(stable_block([], pins, budget=4000).text)
-    stable = stable_block([], pins, budget=whole, beyond=[replace(PINNED, rank=10)])
+    budget = estimate(stable_block([], pins, budget=4000).text)
+    stable = stable_block([], pins, budget=budget, beyond=[replace(PINNED, rank=10)])
 
     numbers = re.findall(r"number (\d)", stable.text)
     assert numbers == sorted(numbers)
@@ -192,9 +188,8 @@ def test_stated_memories_get_at_most_a_quarter_of_the_budget() -> None:
     assert len(included) > 3
     assert len(stable.receipt) == 2 + len(many)
     assert {line.cut.split(":")[0] for line in stable.receipt if not line.is_included} == {"it is beyond the budget"}
-    long = BundlePart("MEMORY.md", "\n".join(f"- fact {number} of many" for number in range(400)), is_indivisible=False)
-    full, alone = (stable_block([long], [PINNED], budget=400, stated=stated) for stated in ([LESSON], []))
-    assert full.text == alone.text
+    full, without = (stable_block([LONG_CORE], [PINNED], budget=400, stated=stated) for stated in ([LESSON], []))
+    assert full.text == without.text
     assert not full.receipt[-1].is_included
 
 

@@ -1,12 +1,10 @@
 """Targets of forgetting: id, citation or words refer to one memory, or to an error with the reason."""
 
-from datetime import date
-
 import pytest
 
-from memoryd.domain.memories.book import Book, MemorySource, book_of
+from memoryd.domain.memories.book import Book, book_of
 from memoryd.domain.memories.changes.forgetting import find_target, memories_with_words
-from memoryd.domain.memories.line import RetainedLine, parse_line
+from tests.unit.domain.memories.books import source_of
 
 LINES = {
     ("memory/2025-11-27.md", 5): "W @Peter: The alarm code is 4711",
@@ -16,14 +14,7 @@ LINES = {
 }
 
 
-def source(path: str, line: int, text: str) -> MemorySource:
-    parsed = parse_line(text)
-    assert isinstance(parsed, RetainedLine)
-    day = date.fromisoformat(path[7:17])
-    return MemorySource(path=path, start_line=line, end_line=line, line=parsed, day=day, event=None, chunk=line)
-
-
-BOOK: Book = book_of(source(path, line, text) for (path, line), text in LINES.items())
+BOOK: Book = book_of(source_of(path, line, text) for (path, line), text in LINES.items())
 
 
 def texts_of(name: str) -> list[str]:
@@ -81,7 +72,7 @@ SIMILAR_LINES = [
     "W @Ada: The key is 12",
     "W @Bo: The key is 12",
 ]
-SIMILAR_BOOK = book_of(source("memory/2025-11-27.md", at, text) for at, text in enumerate(SIMILAR_LINES, 1))
+SIMILAR_BOOK = book_of(source_of("memory/2025-11-27.md", at, text) for at, text in enumerate(SIMILAR_LINES, 1))
 
 
 @pytest.mark.parametrize("line", SIMILAR_LINES[:8])
@@ -119,7 +110,7 @@ def test_scattered_words_of_several_memories_are_ambiguous() -> None:
 def test_target_may_be_both_id_and_word() -> None:
     assert texts_of("4711") == ["The alarm code is 4711"]
     (tea,) = memories_with_words(BOOK, "tea")
-    statement = source("memory/2025-11-29.md", 1, f"W: the badge is {tea.id[:4]}")
+    statement = source_of("memory/2025-11-29.md", 1, f"W: the badge is {tea.id[:4]}")
     book = book_of([*(one for memory in BOOK.memories.values() for one in memory.sources), statement])
 
     with pytest.raises(ValueError, match=r"is the beginning of the id .* and a word of"):

@@ -12,22 +12,15 @@ from memoryd.domain.memories.changes.forgetting import (
     without_words,
 )
 from memoryd.domain.memories.changes.tombstones import TextMatcher
-from memoryd.domain.memories.kinds import MemoryId
-from memoryd.domain.memories.line import RetainedLine, parse_line
+from tests.unit.domain.memories.books import line_of
 
 LOG = RelativePath("memory/2025-11-27.md")
 CODE = "W @Peter: The alarm code is 4711"
 NOTE = f"# Thursday\n\n- W @Peter: The alarm code is 4711\n\n## Retain\n- {CODE}\n- O @Peter: Prefers tea.\n"
 
 
-def id_of(line: str) -> MemoryId:
-    parsed = parse_line(line)
-    assert isinstance(parsed, RetainedLine)
-    return parsed.id
-
-
 def test_line_of_memory_is_removed_and_prose_stays() -> None:
-    left = without_memories(NOTE, LOG, {id_of(CODE)}, Traces(()))
+    left = without_memories(NOTE, LOG, {line_of(CODE).id}, Traces(()))
 
     assert left == NOTE.replace(f"## Retain\n- {CODE}\n", "## Retain\n")
 
@@ -35,13 +28,13 @@ def test_line_of_memory_is_removed_and_prose_stays() -> None:
 def test_indented_lines_are_removed_with_memory() -> None:
     note = f"## Retain\n- {CODE}\n    and 4712 for the garage\n- B: Slept.\n"
 
-    left = without_memories(note, LOG, {id_of(f"{CODE}\n    and 4712 for the garage")}, Traces(()))
+    left = without_memories(note, LOG, {line_of(f"{CODE}\n    and 4712 for the garage").id}, Traces(()))
 
     assert left == "## Retain\n- B: Slept.\n"
 
 
 def test_other_memory_with_same_words_stays() -> None:
-    assert without_memories(NOTE, LOG, {id_of("W @Anna: The alarm code is 4711")}, Traces(())) is None
+    assert without_memories(NOTE, LOG, {line_of("W @Anna: The alarm code is 4711").id}, Traces(())) is None
 
 
 def test_generated_lines_are_removed_with_their_nested_lines() -> None:

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from memoryd.domain.memories.entities import MAX_SLUG_BYTES, entity_page, slug_of
 from memoryd.domain.memories.kinds import memory_id, short_id
-from memoryd.domain.memories.line import RetainedLine, parse_line
+from tests.unit.domain.memories.books import line_of
 
 GOLDEN = {
     "- W: The door code is 4711": "6d6ee755-34e7-5194-a952-449407ac5832",
@@ -18,14 +18,11 @@ GOLDEN = {
 
 
 def test_ids_are_stable() -> None:
-    found = {text: line.id for text in GOLDEN if isinstance(line := parse_line(text), RetainedLine)}
-    assert found == GOLDEN
+    assert {text: line_of(text).id for text in GOLDEN} == GOLDEN
 
 
 def id_of(text: str) -> str:
-    line = parse_line(text)
-    assert isinstance(line, RetainedLine)
-    return line.id
+    return line_of(text).id
 
 
 def test_id_does_not_depend_on_attributes_and_notation() -> None:

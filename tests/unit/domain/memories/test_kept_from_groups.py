@@ -1,20 +1,15 @@
 """Content of the core block that is withheld from groups is recognised everywhere."""
 
-from datetime import date
-
 import pytest
 
-from memoryd.domain.memories.book import Memory, MemorySource
-from memoryd.domain.memories.line import RetainedLine, parse_line
+from memoryd.domain.memories.book import Memory
 from memoryd.domain.memories.visibility import withheld_from_groups
-
-DAY = date(2026, 11, 22)
+from tests.unit.domain.memories.books import source_of
 
 
 def memory(text: str) -> Memory:
-    line = parse_line(text)
-    assert isinstance(line, RetainedLine)
-    return Memory(line.id, (MemorySource("memory/2026-11-22.md", 3, 3, line, DAY, None, 1),))
+    source = source_of("memory/2026-11-22.md", 3, text)
+    return Memory(source.line.id, (source,))
 
 
 PIN = memory("entity(pin): My phone number is +43 660 1234567.")

@@ -1,12 +1,14 @@
 """Edits of the lines of a memory: only the attributes after its kind change."""
 
+from collections.abc import Sequence
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.memories.edits import AttributeChange, NoPlaceError, lines_of_memory, with_memory
-from memoryd.domain.memories.sections import memory_sections
+from memoryd.domain.memories.sections import PlacedLine, memory_sections
 from memoryd.domain.text.lines import encode_padded
 
 LOG = RelativePath("memory/2026-11-18.md")
@@ -45,6 +47,10 @@ LINES = st.lists(
 )
 
 
+def lines_in(text: str, path: RelativePath = LOG) -> Sequence[PlacedLine]:
+    return memory_sections(encode_padded(text), path).lines
+
+
 @pytest.mark.parametrize(
     ("before", "change", "after"),
     [
@@ -62,7 +68,7 @@ LINES = st.lists(
 )
 def test_only_attributes_are_changed(before: str, change: AttributeChange, after: str) -> None:
     text = f"# Day\n\n## Retain\n{before}\n\n## Other\n- W: x"
-    [line] = memory_sections(encode_padded(text), LOG).lines
+    [line] = lines_in(text)
     assert with_memory(text, LOG, line.line.id, change.of) == text.replace(before, after, 1)
 
 
@@ -79,7 +85,7 @@ def test_only_attributes_are_changed(before: str, change: AttributeChange, after
 )
 def test_bullet_of_page_gets_a_head(before: str, change: AttributeChange, after: str) -> None:
     text = f"# World\n\n{before}\n- another"
-    line = memory_sections(encode_padded(text), WORLD).lines[0]
+    line = lines_in(text, WORLD)[0]
     assert with_memory(text, WORLD, line.line.id, change.of) == text.replace(before, after, 1)
 
 
@@ -87,7 +93,7 @@ def test_bullet_of_page_gets_a_head(before: str, change: AttributeChange, after:
 def test_edit_keeps_all_other_lines(lines: list[str], path: RelativePath, change: AttributeChange, at: int) -> None:
     """All lines parse as before except the edited one, and its text is identical."""
     text = "\n".join(lines)
-    stated = memory_sections(encode_padded(text), path).lines
+    stated = lines_in(text, path)
     if not stated:
         assert with_memory(text, path, _UNKNOWN, change.of) is None
         return
@@ -98,7 +104,7 @@ def test_edit_keeps_all_other_lines(lines: list[str], path: RelativePath, change
         # an edit that would parse differently is refused
         return
     assert edited is not None
-    after = memory_sections(encode_padded(edited), path).lines
+    after = lines_in(edited, path)
     assert [one.line for one in after] == [change.of(one.line) if one.line.id == target else one.line for one in stated]
     heads = {one.start_line - 1 for one in stated if one.line.id == target}
     rows = zip(text.split("\n"), edited.split("\n"), strict=True)
@@ -109,7 +115,7 @@ def test_edit_keeps_all_other_lines(lines: list[str], path: RelativePath, change
 @given(lines=LINES, path=st.sampled_from([LOG, WORLD]), at=st.integers(0, 20))
 def test_delete_removes_exactly_the_lines_of_a_memory(lines: list[str], path: RelativePath, at: int) -> None:
     text = "\n".join(lines)
-    stated = memory_sections(encode_padded(text), path).lines
+    stated = lines_in(text, path)
     if not stated:
         assert with_memory(text, path, _UNKNOWN, lambda _: None) is None
         return
@@ -120,17 +126,15 @@ def test_delete_removes_exactly_the_lines_of_a_memory(lines: list[str], path: Re
         return
     assert left is not None
     assert not lines_of_memory(left, path, target)
-    assert [one.line for one in memory_sections(encode_padded(left), path).lines] == [
-        one.line for one in stated if one.line.id != target
-    ]
+    assert [one.line for one in lines_in(left, path)] == [one.line for one in stated if one.line.id != target]
     gone = sum(one.end_line - one.start_line + 1 for one in stated if one.line.id == target)
     assert len(text.split("\n")) - len(left.split("\n")) in (gone, gone - 1)
 
 
 def test_every_line_of_a_memory_is_edited() -> None:
     text = "## Retain\n- W: x\n- W(c=1): y\n- O(i=0.1): x"
-    target = memory_sections(encode_padded(text), LOG).lines[0].line.id
+    target = lines_in(text)[0].line.id
     assert with_memory(text, LOG, target, PIN.of) == "## Retain\n- W(pin): x\n- W(c=1): y\n- O(i=0.1, pin): x"
 
 
-_UNKNOWN = memory_sections(encode_padded("## Retain\n- W: nobody says this"), LOG).lines[0].line.id
+_UNKNOWN = lines_in("## Retain\n- W: nobody says this")[0].line.id

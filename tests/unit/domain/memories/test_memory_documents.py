@@ -1,5 +1,6 @@
 """Memories as documents: lookup, filters, counts, pages and forecasts."""
 
+from collections.abc import Sequence
 from datetime import UTC, date, timedelta
 
 import pytest
@@ -46,6 +47,11 @@ def document(number: int, *, scope: str = "", age: float = 0.0, is_alone: bool =
     )
 
 
+def page(documents: Sequence[MemoryDocument], memories: Sequence[Memory], filters: DocumentFilters) -> DocumentPage:
+    by_id = {one.memory.id: one for one in documents}
+    return page_of(memories, filters, lambda memory: by_id[memory.id], lambda memory: by_id[memory.id].terms.tier)
+
+
 @given(
     count=st.integers(0, 30),
     limit=st.integers(1, 40),
@@ -67,8 +73,7 @@ def test_page_has_admitted_documents_newest_first(
     documents = [document(number) for number in range(count)]
     filters = DocumentFilters(kinds=kinds, tier=tier, pinned=is_pinned, tag=tag, limit=limit, offset=offset)
     memories = [one.memory for one in documents if filters.admits(one.memory, one.scope)]
-    by_id = {one.memory.id: one for one in documents}
-    page = page_of(memories, filters, lambda memory: by_id[memory.id], lambda memory: by_id[memory.id].terms.tier)
+    found = page(documents, memories, filters)
     admitted = [
         one
         for one in documents
@@ -77,27 +82,25 @@ def test_page_has_admitted_documents_newest_first(
         and (kinds is None or one.memory.kind in kinds)
         and (not tag or tag in [each.lower() for each in one.memory.line.attributes.tags])
     ]
-    assert page.total == len(admitted)
-    assert list(page.documents) == admitted[offset : offset + limit]
-    assert bool(page.next) == (offset + limit < len(admitted))
+    assert found.total == len(admitted)
+    assert list(found.documents) == admitted[offset : offset + limit]
+    assert bool(found.next) == (offset + limit < len(admitted))
 
 
 @given(count=st.integers(0, 30), limit=st.integers(1, 7))
 def test_pages_by_cursor_contain_all_documents(count: int, limit: int) -> None:
     documents = [document(number) for number in range(count)]
-    by_id = {one.memory.id: one for one in documents}
+    expected = sorted(one.memory.id for one in documents)
     shown: list[MemoryDocument] = []
     after = ""
     while True:
-        filters = DocumentFilters(limit=limit, after=after)
-        memories = [one.memory for one in documents]
-        page = page_of(memories, filters, lambda memory: by_id[memory.id], lambda memory: by_id[memory.id].terms.tier)
-        shown += page.documents
+        found = page(documents, [one.memory for one in documents], DocumentFilters(limit=limit, after=after))
+        shown += found.documents
         # the last document shown is deleted before the next page
         documents = [one for one in documents if one is not shown[-1]] if shown else documents
-        if not (after := page.next):
+        if not (after := found.next):
             break
-    assert sorted(one.memory.id for one in shown) == sorted(by_id)
+    assert sorted(one.memory.id for one in shown) == expected
 
 
 def test_pages_skip_no_memory_beside_conflict_copies() -> None:
@@ -107,13 +110,11 @@ def test_pages_skip_no_memory_beside_conflict_copies() -> None:
         (source,) = one.memory.sources
         moved = replace(source, day=DAY, path=copy if at % 2 else source.path)
         documents[at] = replace(one, memory=replace(one.memory, sources=(moved,)))
-    by_id = {one.memory.id: one for one in documents}
     memories = newest_first(one.memory for one in documents)
-    shown, page = list[Memory](), DocumentPage(next="")
-    while not shown or page.next:
-        filters = DocumentFilters(limit=4, after=page.next)
-        page = page_of(memories, filters, lambda memory: by_id[memory.id], lambda _: Tier.WORKING)
-        shown += [one.memory for one in page.documents]
+    shown, found = list[Memory](), DocumentPage(next="")
+    while not shown or found.next:
+        found = page(documents, memories, DocumentFilters(limit=4, after=found.next))
+        shown += [one.memory for one in found.documents]
     assert shown == list(memories)
 
 

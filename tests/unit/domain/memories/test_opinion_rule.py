@@ -36,6 +36,7 @@ from tests.unit.domain.memories.opinion_lines import book, day, line_of
 TEA = "O(c=0.7) @Peter: prefers tea"
 TEA_ID = line_of(TEA).id
 START = date(2026, 1, 1)
+AGAIN = ("01-02", "O @Peter: prefers tea")
 
 labels = st.sampled_from(list(Label))
 shares = st.floats(0, 1) | st.sampled_from([0.0, 0.05, 0.5, 0.95, 1.0])
@@ -142,7 +143,7 @@ def test_replay_is_exact(runs: list[list[LabelledEvidence]], base: float) -> Non
 
 
 def test_repetition_reinforces_once_a_day() -> None:
-    opinions = book_with_tea(("01-02", "O @Peter: prefers tea"), ("01-02", "O @Peter: prefers  tea"), ("01-03", TEA))
+    opinions = book_with_tea(AGAIN, ("01-02", "O @Peter: prefers  tea"), ("01-03", TEA))
     steps = plan(opinions)
     assert [(step.day, step.before, step.after) for step in steps] == [
         (day("01-02"), 0.7, 0.75),
@@ -172,16 +173,13 @@ def test_run_is_capped_and_excess_evidence_is_used_up() -> None:
 
 def test_strong_contradiction_moves_confidence_further() -> None:
     three = [("01-02", contradiction(1)), ("01-03", contradiction(2)), ("01-04", contradiction(3))]
-    opinions = book_with_tea(*three)
-    assert confidence(opinions, plan(opinions)) == 0.4
-    weaker = book_with_tea(*three[:2])
-    assert confidence(weaker, plan(weaker)) == 0.6
-    single_day = book_with_tea(*(("01-02", text) for _, text in three))
-    assert confidence(single_day, plan(single_day)) == 0.6
+    for lines, expected in ((three, 0.4), (three[:2], 0.6), ([("01-02", text) for _, text in three], 0.6)):
+        opinions = book_with_tea(*lines)
+        assert confidence(opinions, plan(opinions)) == expected
 
 
 def test_repeated_run_has_no_effect() -> None:
-    opinions = book_with_tea(("01-02", "O @Peter: prefers tea"), ("01-03", contradiction(1)))
+    opinions = book_with_tea(AGAIN, ("01-03", contradiction(1)))
     steps = plan(opinions)
     assert steps
     assert plan(opinions, steps, "r1") == plan(opinions, steps, "r2") == ()
@@ -194,7 +192,7 @@ def test_finished_run_accepts_no_more_steps() -> None:
 
 
 def test_one_run_equals_daily_runs_within_caps() -> None:
-    lines = [("01-02", "O @Peter: prefers tea"), ("01-03", contradiction(1)), ("01-04", "O @Peter: Prefers tea.")]
+    lines = [AGAIN, ("01-03", contradiction(1)), ("01-04", "O @Peter: Prefers tea.")]
     daily: tuple[Step, ...] = ()
     for number in range(1, len(lines) + 1):
         daily += plan(book_with_tea(*lines[:number]), daily, f"r{number}")
@@ -205,11 +203,9 @@ def test_one_run_equals_daily_runs_within_caps() -> None:
 
 
 def test_new_confidence_in_line_sets_earlier_steps_aside() -> None:
-    first = book_with_tea(("01-02", "O @Peter: prefers tea"), ("01-03", contradiction(1)))
+    first = book_with_tea(AGAIN, ("01-03", contradiction(1)))
     steps = plan(first)
-    edited = book(
-        ("01-01", "O(c=0.9) @Peter: prefers tea"), ("01-02", "O @Peter: prefers tea"), ("01-03", contradiction(1))
-    )
+    edited = book(("01-01", "O(c=0.9) @Peter: prefers tea"), AGAIN, ("01-03", contradiction(1)))
     state = opinion_state_of(edited.memories[TEA_ID], steps)
     assert (state.confidence, state.steps, state.set_aside) == (0.9, (), steps)
     assert plan(edited, steps, "r2") == ()
@@ -231,9 +227,7 @@ def _lines(opinions: Book) -> list[tuple[str, str]]:
 
 
 def test_newer_line_with_other_confidence_is_the_new_base() -> None:
-    opinions = book_with_tea(
-        ("01-02", "O @Peter: prefers tea"), ("01-05", "O(c=0.3) @Peter: prefers tea"), ("01-06", contradiction(1))
-    )
+    opinions = book_with_tea(AGAIN, ("01-05", "O(c=0.3) @Peter: prefers tea"), ("01-06", contradiction(1)))
     assert base_of(opinions.memories[TEA_ID]) == OpinionBase(0.3, day("01-05"), day("01-05"))
     assert [step.day for step in plan(opinions)] == [day("01-06")]
     assert confidence(opinions, plan(opinions)) == 0.2

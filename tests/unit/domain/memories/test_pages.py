@@ -1,5 +1,6 @@
 """Pages written by reflect: content, scopes, generated blocks, and refusal of losses."""
 
+from collections.abc import Iterable
 from datetime import date
 
 import pytest
@@ -32,6 +33,10 @@ NOTES = {
 }
 
 
+def book_of_day(*lines: str, pages: Iterable[EntityPage] = ()) -> Book:
+    return book_from({"memory/2025-11-20.md": lines}, pages)
+
+
 def page_named(book: Book, path: str) -> GeneratedPage:
     return next(page for page in pages_of(book, shared_memories(book, {})) if page.path == path)
 
@@ -57,18 +62,18 @@ def test_memory_with_agent_scope_is_on_no_page() -> None:
 
 def test_equal_line_with_scope_is_not_counted() -> None:
     # ids differ by scope, so these are two memories, and the scoped one is not shown
-    book = book_from({"memory/2025-11-20.md": ["- W(scope=agent:a) @X: says so.", "- W @X: says so."]})
+    book = book_of_day("- W(scope=agent:a) @X: says so.", "- W @X: says so.")
     assert "1 memory." in text_of(book, "bank/entities/x.md")
 
 
 def test_page_named_by_a_person_keeps_its_path() -> None:
     pages = [EntityPage("bank/entities/Peter.md", "Peter", ("Pete",))]
-    book = book_from({"memory/2025-11-20.md": ["- W @Pete: sings."]}, pages)
+    book = book_of_day("- W @Pete: sings.", pages=pages)
     assert "sings" in text_of(book, "bank/entities/Peter.md")
 
 
 def test_text_of_a_memory_cannot_end_the_block() -> None:
-    book = book_from({"memory/2025-11-20.md": [f"- W @X: ends {END} here.", "- W @X: opens <!-- and ```."]})
+    book = book_of_day(f"- W @X: ends {END} here.", "- W @X: opens <!-- and ```.")
     text = with_block(None, page_named(book, "bank/entities/x.md"), text_of(book, "bank/entities/x.md"))
     data = text.encode() + PADDING
     found = generated_in(data, 0)
@@ -144,8 +149,8 @@ def test_private_memories_may_be_lost() -> None:
 
 
 def test_edited_line_is_no_loss() -> None:
-    old = book_from({"memory/2025-11-20.md": [f"- W @X: the port {name} is open." for name in "abc"]})
-    new = book_from({"memory/2025-11-20.md": [f"- W @X: the harbour {name} is open." for name in "abc"]})
+    old = book_of_day(*(f"- W @X: the port {name} is open." for name in "abc"))
+    new = book_of_day(*(f"- W @X: the harbour {name} is open." for name in "abc"))
     assert refusal(old, new, CitedFiles()) == ""
     assert refusal(old, book_from({}), CitedFiles()) == "it would lose 3 of its 3 entries"
 
@@ -169,7 +174,7 @@ def test_opinion_has_confidence_and_day() -> None:
 
 def test_page_with_other_title_than_file_is_written_once() -> None:
     pages = [EntityPage("bank/entities/Peter.md", "Peter Miller")]
-    book = book_from({"memory/2025-11-20.md": ["- W @Peter: sings.", "- W @[Peter Miller]: dances."]}, pages)
+    book = book_of_day("- W @Peter: sings.", "- W @[Peter Miller]: dances.", pages=pages)
     found = [str(page.path) for page in pages_of(book, shared_memories(book, {}))]
     assert found.count("bank/entities/Peter.md") == 1
     assert "bank/entities/peter.md" not in found

@@ -17,6 +17,7 @@ from memoryd.domain.memories.reflect.pages import shared_memories
 from memoryd.domain.memories.reflect.proposals import (
     ProposalKind,
     ProposalState,
+    ProposedChange,
     contradiction_change,
     has_retain,
     inferred_lines,
@@ -35,10 +36,17 @@ SINCE = date(2025, 11, 1)
 CORE = "# Memory\n\n- The gate code is 1234.\n"
 
 
+def book_of_day(*lines: str) -> Book:
+    return book_from({"memory/2025-11-20.md": lines})
+
+
+def changes_of(book: Book, text: str = CORE, room: int = 12_000) -> tuple[list[ProposedChange], int]:
+    return core_changes(CoreFile(RelativePath("MEMORY.md"), text, room), shared_memories(book, {}), SINCE)
+
+
 def proposed_core(book: Book, text: str = CORE, room: int = 12_000) -> list[str]:
     """Return the core file that each proposal would produce."""
-    found, _ = core_changes(CoreFile(RelativePath("MEMORY.md"), text, room), shared_memories(book, {}), SINCE)
-    return [apply_diff(text, change.diff) or "" for change in found]
+    return [apply_diff(text, change.diff) or "" for change in changes_of(book, text, room)[0]]
 
 
 def names_in(sentence: str) -> list[str]:
@@ -54,7 +62,7 @@ def names_in(sentence: str) -> list[str]:
     ],
 )
 def test_durable_fact_is_proposed_as_one_line(line: str) -> None:
-    assert proposed_core(book_from({"memory/2025-11-20.md": [line]})) == [f"{CORE}- Peter is allergic to nuts.\n"]
+    assert proposed_core(book_of_day(line)) == [f"{CORE}- Peter is allergic to nuts.\n"]
 
 
 @pytest.mark.parametrize(
@@ -67,7 +75,7 @@ def test_durable_fact_is_proposed_as_one_line(line: str) -> None:
     ],
 )
 def test_ordinary_private_or_known_fact_is_not_proposed(line: str) -> None:
-    assert proposed_core(book_from({"memory/2025-11-20.md": [line]})) == []
+    assert proposed_core(book_of_day(line)) == []
 
 
 def test_fact_repeated_on_three_days_is_durable() -> None:
@@ -76,9 +84,8 @@ def test_fact_repeated_on_three_days_is_durable() -> None:
 
 
 def test_full_core_file_gets_no_proposal() -> None:
-    book = book_from({"memory/2025-11-20.md": ["- W(i=0.9) @Peter: Peter is allergic to nuts."]})
-    full = CoreFile(RelativePath("MEMORY.md"), CORE, len(CORE) + 10)
-    assert core_changes(full, shared_memories(book, {}), SINCE) == ([], 1)
+    book = book_of_day("- W(i=0.9) @Peter: Peter is allergic to nuts.")
+    assert changes_of(book, CORE, len(CORE) + 10) == ([], 1)
 
 
 def test_superseded_line_is_replaced() -> None:
@@ -180,10 +187,8 @@ def test_contradiction_changes_line_of_its_day() -> None:
 
 
 def test_decided_proposals_do_not_come_back() -> None:
-    book = book_from({"memory/2025-11-20.md": ["- W(i=0.9) @Peter: Peter is allergic to nuts."]})
-    shared = shared_memories(book, {})
-    first = core_changes(CoreFile(RelativePath("MEMORY.md"), CORE, 12_000), shared, SINCE)[0]
-    moved = core_changes(CoreFile(RelativePath("MEMORY.md"), f"{CORE}- more\n", 12_000), shared, SINCE)[0]
+    book = book_of_day("- W(i=0.9) @Peter: Peter is allergic to nuts.")
+    first, moved = (changes_of(book, text)[0] for text in (CORE, f"{CORE}- more\n"))
     assert first[0].diff != moved[0].diff
     for state in ProposalState:
         chosen = select_proposals(moved, {first[0].id: state})

@@ -29,6 +29,9 @@ from tests.unit.domain.memories.books import book_from
 SPAN = DaySpan(date(2025, 11, 20), date(2025, 11, 27))
 
 
+CASTLE = QueryIntent(frozenset({slug_of("castle")}))
+
+
 def candidate(score: float, day: int, *arms: str, is_noise: bool = False) -> RankedCandidate:
     verdict = Verdict.NONE if is_noise else Verdict.WEAK
     return RankedCandidate(score, dict.fromkeys(arms, 0.2), verdict, is_noise, date(2025, 11, day))
@@ -74,7 +77,7 @@ def test_question_for_last_time_prefers_newest_of_similar_scores() -> None:
 
 
 def test_bare_question_prefers_newest() -> None:
-    intent = QueryIntent(frozenset({slug_of("castle")}), is_bare=True)
+    intent = replace(CASTLE, is_bare=True)
     assert order(intent, candidate(0.9, 1, Boosts.ENTITY), candidate(0.0, 9, Boosts.ENTITY), candidate(0.9, 12)) == [
         1,
         0,
@@ -83,7 +86,7 @@ def test_bare_question_prefers_newest() -> None:
 
 
 def test_bare_question_for_opinion_prefers_best_score() -> None:
-    intent = QueryIntent(frozenset({slug_of("castle")}), is_of_opinion=True, is_bare=True)
+    intent = replace(CASTLE, is_of_opinion=True, is_bare=True)
     both = (Boosts.ENTITY, Boosts.OPINION)
     candidates = (
         candidate(0.2, 9, *both),
@@ -95,22 +98,20 @@ def test_bare_question_for_opinion_prefers_best_score() -> None:
 
 
 def test_boosted_noise_does_not_rank_before_a_match() -> None:
-    intent = QueryIntent(frozenset({slug_of("castle")}))
-    assert order(intent, candidate(0.0, 9, Boosts.ENTITY, is_noise=True), candidate(0.05, 1)) == [1, 0]
+    assert order(CASTLE, candidate(0.0, 9, Boosts.ENTITY, is_noise=True), candidate(0.05, 1)) == [1, 0]
 
 
 def test_more_evidence_ranks_first_at_equal_maximum_score() -> None:
-    intent = QueryIntent(frozenset({slug_of("castle")}))
     more, less = candidate(1.0, 1, Boosts.ENTITY), candidate(0.9, 9, Boosts.ENTITY)
     assert (more.score, less.score) == (1.0, 1.0)
-    assert order(intent, less, more) == [1, 0]
+    assert order(CASTLE, less, more) == [1, 0]
 
 
 def test_bare_question_makes_named_item_answerable() -> None:
-    intent = QueryIntent(frozenset({slug_of("castle")}), is_bare=True)
+    intent = replace(CASTLE, is_bare=True)
     assert verdict_of(Verdict.NONE, {Boosts.ENTITY: 0.2}, intent) is Verdict.ANSWERABLE
     assert verdict_of(Verdict.NONE, {}, intent) is Verdict.NONE
-    assert verdict_of(Verdict.NONE, {Boosts.ENTITY: 0.2}, QueryIntent(intent.entities)) is Verdict.WEAK
+    assert verdict_of(Verdict.NONE, {Boosts.ENTITY: 0.2}, CASTLE) is Verdict.WEAK
 
 
 def test_current_version_is_added_before_older_ones() -> None:

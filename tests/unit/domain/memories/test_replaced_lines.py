@@ -11,10 +11,10 @@ from memoryd.domain.memories.book import Book, MemorySource, book_of
 from memoryd.domain.memories.changes.replacing import find_replaced, is_of_owner, plan_replacement, with_missing_parts
 from memoryd.domain.memories.edits import MemoryDraft, parse_statement, with_lines
 from memoryd.domain.memories.kinds import short_id
-from memoryd.domain.memories.line import RetainedLine, parse_line
 from memoryd.domain.memories.recall_order import current_above, newer_of
 from memoryd.domain.memories.sections import memory_sections
 from memoryd.domain.text.lines import encode_padded
+from tests.unit.domain.memories.books import line_of
 
 OLD, LOG, WORLD = (
     RelativePath("memory/2026-11-17.md"),
@@ -22,12 +22,6 @@ OLD, LOG, WORLD = (
     RelativePath("bank/world.md"),
 )
 Notes = dict[RelativePath, str]
-
-
-def line(bullet: str, default_kind: None = None) -> RetainedLine:
-    found = parse_line(bullet, default_kind=default_kind)
-    assert isinstance(found, RetainedLine)
-    return found
 
 
 def book(notes: Notes) -> Book:
@@ -64,9 +58,9 @@ def current(notes: Notes, text: str) -> str:
 def test_new_line_inherits_missing_attributes() -> None:
     notes = {OLD: "## Retain\n- fact(c=0.4, i=0.3, scope=agent:main, tags=a session:s1, pin, from=user) @A @B: tea\n"}
     after = replaced(notes, "tea", "coffee")
-    old = short_id(line("- W(scope=agent:main) @A @B: tea").id)
+    old = short_id(line_of("- W(scope=agent:main) @A @B: tea").id)
     assert after[LOG] == (f"## Retain\n- fact(i=0.3, scope=agent:main, supersedes={old}, tags=a, pin) @A @B: coffee\n")
-    new = short_id(line(after[LOG].split("\n")[1]).id)
+    new = short_id(line_of(after[LOG].split("\n")[1]).id)
     assert after[OLD] == (
         "## Retain\n- fact(c=0.4, i=0.3, scope=agent:main, tags=a session:s1, from=user, "
         f"superseded={new}) @A @B: tea\n"
@@ -76,7 +70,7 @@ def test_new_line_inherits_missing_attributes() -> None:
 
 def test_attributes_of_new_text_are_kept() -> None:
     memory = next(iter(book({OLD: "## Retain\n- W(i=0.3, scope=agent:main) @A: tea\n"}).memories.values()))
-    merged = with_missing_parts(line("- O(i=0.9, scope=global) @C: coffee"), memory)
+    merged = with_missing_parts(line_of("- O(i=0.9, scope=global) @C: coffee"), memory)
     assert (merged.kind.value, merged.entities, merged.importance, merged.attributes.scope) == (
         "opinion",
         ("C",),
@@ -101,7 +95,7 @@ def test_attributes_of_new_text_are_kept() -> None:
 )
 def test_replacement_in_place_changes_only_the_text(bullet: str, new: str, after: str) -> None:
     text = f"# Day\n\n## Retain\n- W: first\n{bullet}\n\n- W: last"
-    old = line(bullet).text
+    old = line_of(bullet).text
     assert replaced({OLD: text}, old, new, is_in_place=True) == {OLD: text.replace(bullet, after)}
 
 
@@ -114,13 +108,13 @@ def test_bullet_of_page_gets_no_unnecessary_head() -> None:
 
 
 def test_replacement_in_place_updates_ids_in_other_lines() -> None:
-    old = short_id(line("- W: tea").id)
+    old = short_id(line_of("- W: tea").id)
     notes = {
         OLD: f"## Retain\n- W: tea\n- B(supports={old}): drank it\n- W(superseded={old}): water\n",
         LOG: f"## Retain\n- O(c=0.5, contradicts={old} 1a2b3c4d): no\n",
     }
     after = replaced(notes, "tea", "green tea", is_in_place=True)
-    new = short_id(line("- W: green tea").id)
+    new = short_id(line_of("- W: green tea").id)
     assert after == {path: text.replace(old, new).replace("W: tea", "W: green tea") for path, text in notes.items()}
     with pytest.raises(ValueError, match="says exactly that already"):
         replaced(notes, "tea", "water", is_in_place=True)
@@ -129,7 +123,7 @@ def test_replacement_in_place_updates_ids_in_other_lines() -> None:
 def test_all_lines_of_memory_are_marked_and_others_kept() -> None:
     notes = {OLD: "## Retain\n- W: tea\n- W:  tea\nprose\n", WORLD: "- W: tea\n", LOG: "# Day\n\n## Retain\n- W: tea"}
     after = replaced(notes, "tea", "coffee")
-    old, new = short_id(line("- W: tea").id), short_id(line("- W: coffee").id)
+    old, new = short_id(line_of("- W: tea").id), short_id(line_of("- W: coffee").id)
     assert after[OLD] == f"## Retain\n- W(superseded={new}): tea\n- W(superseded={new}):  tea\nprose\n"
     assert after[LOG] == f"# Day\n\n## Retain\n- W(superseded={new}): tea\n- W(supersedes={old}): coffee"
     assert replaced(after, "tea", "coffee") == after, "replacement is idempotent"
@@ -158,7 +152,7 @@ def resolve(bullets: list[str], name: str, *, is_exact: bool = False) -> tuple[s
 
 
 def test_target_resolves_to_newest_version() -> None:
-    old = line("- W: The lamp is red")
+    old = line_of("- W: The lamp is red")
     bullets = ["- W: The lamp is red", f"- W(supersedes={short_id(old.id)}): The lamp is blue", "- W: The door is red"]
     for name in (short_id(old.id), old.id, "lamp is red", f"{LOG}#L2"):
         assert resolve(bullets, name) == ("The lamp is blue", "The lamp is red")

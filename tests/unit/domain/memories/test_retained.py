@@ -9,26 +9,21 @@ from hypothesis import strategies as st
 from memoryd.domain.memories.kinds import Kind, Network, ShortId, is_belief, kind_named, network_of
 from memoryd.domain.memories.line import MAX_TEXT, Attributes, Provenance, RetainedLine, parse_line, render
 from memoryd.domain.memories.malformed_lines import MalformedLine
-
-
-def parsed(text: str) -> RetainedLine:
-    found = parse_line(text)
-    assert isinstance(found, RetainedLine)
-    return found
+from tests.unit.domain.memories.books import line_of
 
 
 def test_examples_of_the_reference_parse() -> None:
-    peter = parsed("- W @Peter: Currently in Marrakech (Nov 27–Dec 1, 2025) for Andy’s birthday.")
+    peter = line_of("- W @Peter: Currently in Marrakech (Nov 27–Dec 1, 2025) for Andy’s birthday.")
     assert (peter.kind, peter.network, peter.entities) == (Kind.WORLD, Network.WORLD, ("Peter",))
     assert peter.text == "Currently in Marrakech (Nov 27–Dec 1, 2025) for Andy’s birthday."
     assert peter.attributes == Attributes()
-    crash = parsed(
+    crash = line_of(
         "- B @warelay: I fixed the Baileys WS crash by wrapping connection.update handlers in try/catch "
         "(see memory/2025-11-27.md)."
     )
     assert (crash.kind, crash.network, crash.slugs) == (Kind.EXPERIENCE, Network.EXPERIENCE, ("warelay",))
     assert crash.text.endswith("in try/catch (see memory/2025-11-27.md).")
-    replies = parsed(
+    replies = line_of(
         "- O(c=0.95) @Peter: Prefers concise replies (&lt;1500 chars) on WhatsApp; long content goes into files."
     )
     assert (replies.kind, replies.attributes.confidence, replies.entities) == (Kind.OPINION, 0.95, ("Peter",))
@@ -57,8 +52,8 @@ def test_examples_of_the_reference_parse() -> None:
     ],
 )
 def test_line_has_one_canonical_form(written: str, canonical: str) -> None:
-    assert render(parsed(written)) == canonical
-    assert parsed(canonical) == parsed(written)
+    assert render(line_of(written)) == canonical
+    assert line_of(canonical) == line_of(written)
 
 
 @pytest.mark.parametrize(
@@ -170,7 +165,7 @@ LINES = st.builds(
 @given(LINES)
 def test_rendered_line_parses(line: RetainedLine) -> None:
     assert parse_line(render(line)) == line
-    assert parsed(render(line)).id == line.id
+    assert line_of(render(line)).id == line.id
 
 
 def test_line_with_maximum_attributes_round_trips() -> None:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from memoryd.domain.memories.book import Book, Memory, MemorySource, book_of
 from memoryd.domain.memories.edits import NoPlaceError
 from memoryd.domain.memories.kinds import short_id
-from memoryd.domain.memories.line import RetainedLine, parse_line, render
+from memoryd.domain.memories.line import render
 from memoryd.domain.memories.sections import as_shared
 from memoryd.domain.memories.sharing import (
     A_COLLEAGUES,
@@ -33,25 +33,20 @@ from memoryd.domain.memories.sharing import (
     with_promoted,
     without_memories,
 )
+from tests.unit.domain.memories.books import line_of, source_of
 
 DAY = date(2026, 11, 2)
 LOG = log_path("ana", DAY)
 TOKEN = "ghp_" + "a8Kq2ZxV7mN4pR9tYw3LcD6fHj1BsE5gUoXi"
 
 
-def line(text: str) -> RetainedLine:
-    parsed = parse_line(text)
-    assert isinstance(parsed, RetainedLine)
-    return parsed
-
-
 def memory(text: str, path: str = "memory/2026-11-02.md") -> Memory:
-    stated = line(text)
-    return Memory(stated.id, (MemorySource(path, 2, 2, stated, DAY, None, 1),))
+    source = source_of(path, 2, text)
+    return Memory(source.line.id, (source,))
 
 
 def log(*texts: str) -> str:
-    return with_promoted("", LOG, map(line, texts))
+    return with_promoted("", LOG, map(line_of, texts))
 
 
 @pytest.mark.parametrize(
@@ -139,7 +134,7 @@ def test_note_that_may_not_be_shared_has_a_reason(path: str, text: str, reason: 
 
 
 def test_promoted_line_loses_local_attributes() -> None:
-    stated = line(
+    stated = line_of(
         "- B(c=0.9, i=0.7, at=2026-11-01, scope=agent:main, supports=11111111, supersedes=22222222, from=user, "
         "tags=home session:x, pin) @Peter @[Two Words]: the key\n    is under the mat"
     )
@@ -149,8 +144,8 @@ def test_promoted_line_loses_local_attributes() -> None:
 
 
 def test_promoted_line_names_only_shared_superseded_lines() -> None:
-    old, older = line("- W(scope=agent:main) @Peter: old"), line("- W @Peter: older")
-    new = line(f"- W(supersedes={short_id(old.id)} {short_id(older.id)} 99999999) @Peter: new")
+    old, older = line_of("- W(scope=agent:main) @Peter: old"), line_of("- W @Peter: older")
+    new = line_of(f"- W(supersedes={short_id(old.id)} {short_id(older.id)} 99999999) @Peter: new")
     book: Book = book_of(MemorySource("memory/x.md", 1, 1, one, DAY, None, at) for at, one in enumerate((old, older)))
     assert shared_names(new, book, {promoted(old).id}) == [short_id(promoted(old).id)]
     assert shared_names(new, book, set()) == []
@@ -166,16 +161,16 @@ def test_log_has_promoted_lines_without_revoked_ones() -> None:
 
 def test_lines_of_two_machines_are_merged() -> None:
     base, other = log("- W: base"), "- W: from elsewhere"
-    merged = merged_log(LOG, base, log("- W: base", "- W: from here"), with_promoted(base, LOG, [line(other)]))
+    merged = merged_log(LOG, base, log("- W: base", "- W: from here"), with_promoted(base, LOG, [line_of(other)]))
     assert {one.line.text for one in lines_of(merged, LOG)} == {"base", "from elsewhere", "from here"}
 
 
 def test_revoked_line_is_not_restored_by_merge() -> None:
     base = log("- W: base", "- W: secret")
-    merged = merged_log(LOG, base, log("- W: base"), with_promoted(base, LOG, [line("- W: more")]))
+    merged = merged_log(LOG, base, log("- W: base"), with_promoted(base, LOG, [line_of("- W: more")]))
     assert {one.line.text for one in lines_of(merged, LOG)} == {"base", "more"}
     # the same for a line revoked on the other machine
-    again = merged_log(LOG, base, with_promoted(base, LOG, [line("- W: new")]), log("- W: base"))
+    again = merged_log(LOG, base, with_promoted(base, LOG, [line_of("- W: new")]), log("- W: base"))
     assert {one.line.text for one in lines_of(again, LOG)} == {"base", "new"}
 
 
@@ -217,7 +212,7 @@ def test_invalid_team_file_is_refused(data: bytes) -> None:
 
 
 def test_shareable_memories_are_own_current_and_unscoped() -> None:
-    old, roof = memory("- W @Door: The door is green."), as_shared(line("- W @Roof: The roof is new."))
+    old, roof = memory("- W @Door: The door is green."), as_shared(line_of("- W @Roof: The roof is new."))
     shareable = {
         "holds": memory("- W(from=user, pin) @Cat: The cat is called Miso."),
         "newer": memory(f"- W(supersedes={short_id(old.id)}) @Door: The door is red."),

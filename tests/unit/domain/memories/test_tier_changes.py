@@ -43,14 +43,22 @@ def touched_on(*days: float, usage: Usage = UNUSED, stated: RetainedLine | None 
     return usage
 
 
+def tier_and_reason(usage: Usage, aged: Aged) -> tuple[Tier, TierReason]:
+    return tier_now(usage, aged, DEFAULTS)
+
+
 def tier(usage: Usage, aged: Aged) -> Tier:
-    return tier_now(usage, aged, DEFAULTS)[0]
+    return tier_and_reason(usage, aged)[0]
+
+
+def evaluated(usage: Usage, aged: Aged) -> Usage:
+    return with_current_tier(usage, aged, DEFAULTS)
 
 
 def test_untouched_memory_is_working_for_60_days() -> None:
-    assert tier_now(UNUSED, at(0), DEFAULTS) == (Tier.WORKING, TierReason.NEW)
+    assert tier_and_reason(UNUSED, at(0)) == (Tier.WORKING, TierReason.NEW)
     assert tier(UNUSED, at(60)) is Tier.WORKING
-    assert tier_now(UNUSED, at(60.1), DEFAULTS) == (Tier.PERIPHERAL, TierReason.OLD)
+    assert tier_and_reason(UNUSED, at(60.1)) == (Tier.PERIPHERAL, TierReason.OLD)
 
 
 def test_age_counts_from_the_last_touch() -> None:
@@ -74,10 +82,10 @@ def test_15_touches_make_memory_core_while_it_is_used() -> None:
     assert touched_on(*range(14)).tier is Tier.WORKING
     core = touched_on(*range(15))
     assert core.tier is Tier.CORE
-    assert tier_now(core, at(74), DEFAULTS) == (Tier.CORE, TierReason.ACCESS)
-    assert tier_now(core, at(74.1), DEFAULTS) == (Tier.WORKING, TierReason.UNUSED)
+    assert tier_and_reason(core, at(74)) == (Tier.CORE, TierReason.ACCESS)
+    assert tier_and_reason(core, at(74.1)) == (Tier.WORKING, TierReason.UNUSED)
     # the same whether it was evaluated meanwhile or not
-    assert tier_now(with_current_tier(core, at(75), DEFAULTS), at(900), DEFAULTS) == tier_now(core, at(900), DEFAULTS)
+    assert tier_and_reason(evaluated(core, at(75)), at(900)) == tier_and_reason(core, at(900))
     assert touched_on(900, usage=core).tier is Tier.CORE
 
 
@@ -104,7 +112,7 @@ def test_core_memory_of_a_person_stays_without_touches() -> None:
         assert tier(reset, at(900, stated)) is Tier.CORE
     # a lesson that its owner made less important was evaluated again then
     lowered = with_current_tier(
-        with_current_tier(UNUSED, at(1, line(kind=Kind.LESSON)), DEFAULTS), at(2, line(0.5, kind=Kind.LESSON)), DEFAULTS
+        evaluated(UNUSED, at(1, line(kind=Kind.LESSON))), at(2, line(0.5, kind=Kind.LESSON)), DEFAULTS
     )
     reset = without_unearned(replace(lowered, is_earned=False), line(0.5, kind=Kind.LESSON), DEFAULTS)
     assert tier(reset, at(3, line(0.5, kind=Kind.LESSON))) is Tier.WORKING
@@ -118,11 +126,11 @@ def test_important_memory_is_core_with_five_touches() -> None:
 
 def test_unpinned_memory_is_evaluated_again() -> None:
     pinned = line(is_pinned=True)
-    kept = with_current_tier(UNUSED, at(1, pinned), DEFAULTS)
-    assert tier_now(kept, at(900, pinned), DEFAULTS) == (Tier.CORE, TierReason.PINNED)
+    kept = evaluated(UNUSED, at(1, pinned))
+    assert tier_and_reason(kept, at(900, pinned)) == (Tier.CORE, TierReason.PINNED)
     assert tier(kept, at(10)) is Tier.WORKING
     assert tier(kept, at(900)) is Tier.PERIPHERAL
-    unpinned = with_current_tier(kept, at(10), DEFAULTS)
+    unpinned = evaluated(kept, at(10))
     assert unpinned.judged == TierBasis(at(10).now, 0.6, False)
     assert tier(unpinned, at(11)) is Tier.WORKING
 
@@ -130,18 +138,18 @@ def test_unpinned_memory_is_evaluated_again() -> None:
 def test_unpinned_memory_stays_core_for_other_reasons() -> None:
     pinned = line(is_pinned=True)
     touched = touched_on(*range(15), stated=pinned)
-    assert tier_now(touched, at(20), DEFAULTS) == (Tier.CORE, TierReason.ACCESS)
-    lesson = with_current_tier(UNUSED, at(1, line(is_pinned=True, kind=Kind.LESSON)), DEFAULTS)
-    assert tier_now(lesson, at(2, line(kind=Kind.LESSON)), DEFAULTS) == (Tier.CORE, TierReason.LESSON)
+    assert tier_and_reason(touched, at(20)) == (Tier.CORE, TierReason.ACCESS)
+    lesson = evaluated(UNUSED, at(1, line(is_pinned=True, kind=Kind.LESSON)))
+    assert tier_and_reason(lesson, at(2, line(kind=Kind.LESSON))) == (Tier.CORE, TierReason.LESSON)
 
 
 def test_lesson_is_core_until_its_importance_is_lowered() -> None:
     lesson = line(kind=Kind.LESSON)
-    kept = with_current_tier(UNUSED, at(1, lesson), DEFAULTS)
-    assert tier_now(kept, at(900, lesson), DEFAULTS) == (Tier.CORE, TierReason.LESSON)
+    kept = evaluated(UNUSED, at(1, lesson))
+    assert tier_and_reason(kept, at(900, lesson)) == (Tier.CORE, TierReason.LESSON)
     lower = line(0.5, kind=Kind.LESSON)
     assert tier(kept, at(2, lower)) is Tier.WORKING
-    after = with_current_tier(kept, at(2, lower), DEFAULTS)
+    after = evaluated(kept, at(2, lower))
     assert tier(after, at(3, lower)) is Tier.WORKING
     assert tier(after, at(90, lower)) is Tier.PERIPHERAL
     # written with this importance, it was not lowered
@@ -149,16 +157,16 @@ def test_lesson_is_core_until_its_importance_is_lowered() -> None:
 
 
 def test_changed_importance_is_evaluated_again() -> None:
-    kept = with_current_tier(UNUSED, at(1, line(0.95)), DEFAULTS)
+    kept = evaluated(UNUSED, at(1, line(0.95)))
     assert kept.tier is Tier.CORE
     assert tier(kept, at(2, line(0.9))) is Tier.WORKING
     assert tier(kept, at(90, line(0.9))) is Tier.PERIPHERAL
-    after = with_current_tier(kept, at(2, line(0.9)), DEFAULTS)
+    after = evaluated(kept, at(2, line(0.9)))
     assert tier(after, at(3, line(1.0))) is Tier.CORE
 
 
 def test_used_core_memory_stays_core_under_stricter_thresholds() -> None:
-    kept = with_current_tier(UNUSED, at(1, line(0.95)), DEFAULTS)
+    kept = evaluated(UNUSED, at(1, line(0.95)))
     stricter = TierSettings(promotion=replace(DEFAULTS.promotion, importance_only=0.99))
     assert tier_now(kept, at(60, line(0.95)), stricter) == (Tier.CORE, TierReason.STAYS)
     assert tier(touched_on(50, usage=kept, stated=line(0.95)), at(110, line(0.95))) is Tier.CORE
@@ -166,19 +174,19 @@ def test_used_core_memory_stays_core_under_stricter_thresholds() -> None:
 
 
 def test_usage_is_stored_only_if_needed() -> None:
-    assert with_current_tier(UNUSED, at(1), DEFAULTS) is UNUSED
-    assert with_current_tier(UNUSED, at(900), DEFAULTS) is UNUSED
+    assert evaluated(UNUSED, at(1)) is UNUSED
+    assert evaluated(UNUSED, at(900)) is UNUSED
     kept = touched_on(1)
-    assert with_current_tier(kept, at(2), DEFAULTS) is kept
-    assert with_current_tier(kept, at(900), DEFAULTS).tier is Tier.PERIPHERAL
+    assert evaluated(kept, at(2)) is kept
+    assert evaluated(kept, at(900)).tier is Tier.PERIPHERAL
 
 
 def test_clock_ahead_has_no_lasting_effect() -> None:
     kept = touched_on(1)
-    faded = with_current_tier(kept, at(40_000), DEFAULTS)
+    faded = evaluated(kept, at(40_000))
     assert faded.tier is Tier.PERIPHERAL
     assert tier(faded, at(2)) is Tier.WORKING
-    assert with_current_tier(faded, at(2), DEFAULTS).tier is Tier.WORKING
+    assert evaluated(faded, at(2)).tier is Tier.WORKING
 
 
 def test_touch_in_the_future_is_corrected_by_the_next() -> None:

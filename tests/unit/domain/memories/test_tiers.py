@@ -6,6 +6,7 @@ from decimal import Decimal, localcontext
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from memoryd.domain.memories.kinds import Kind
 from memoryd.domain.memories.line import Attributes, Provenance, RetainedLine
@@ -175,7 +176,7 @@ TIERS = st.sampled_from(list(Tier))
 
 @given(FACTS, TIERS, st.floats(0, 10**5))
 def test_older_is_never_more_relevant(facts: TierFacts, tier: Tier, more: float) -> None:
-    older = TierFacts(facts.importance, facts.is_pinned, facts.access_count, facts.age_days + more)
+    older = replace(facts, age_days=facts.age_days + more)
     assert composite(older, tier, DEFAULTS) <= composite(facts, tier, DEFAULTS)
     assert relevance(older, tier, DEFAULTS) <= relevance(facts, tier, DEFAULTS)
 
@@ -191,27 +192,31 @@ def test_all_terms_are_bounded(facts: TierFacts, tier: Tier) -> None:
 
 @given(FACTS, TIERS)
 def test_more_use_is_never_less_relevant(facts: TierFacts, tier: Tier) -> None:
-    more = TierFacts(facts.importance, facts.is_pinned, facts.access_count + 1, facts.age_days)
+    more = replace(facts, access_count=facts.access_count + 1)
     assert relevance(more, tier, DEFAULTS) >= relevance(facts, tier, DEFAULTS)
 
 
 @given(FACTS, TIERS)
 def test_pinned_memory_and_core_lesson_never_leave_core(facts: TierFacts, tier: Tier) -> None:
-    pinned = TierFacts(facts.importance, True, facts.access_count, facts.age_days)
+    pinned = replace(facts, is_pinned=True)
     assert transition(tier, pinned, DEFAULTS) == (CORE, TierReason.PINNED)
-    lesson = TierFacts(facts.importance, facts.is_pinned, facts.access_count, facts.age_days, starts_core=True)
+    lesson = replace(facts, starts_core=True)
     assert transition(CORE, lesson, DEFAULTS)[0] is CORE
     assert terms_of(CORE, TierReason.STAYS, lesson, DEFAULTS).leaves_core_in is None
-    left = transition(CORE, facts, DEFAULTS)[0] is not CORE
-    assert left == (not facts.is_pinned and facts.importance < 0.95 and facts.age_days > 60)
+    leaves = transition(CORE, facts, DEFAULTS)[0] is not CORE
+    assert leaves == (not facts.is_pinned and facts.importance < 0.95 and facts.age_days > 60)
 
 
 def test_days_until_leaving_core_are_known_for_touched_memories() -> None:
     used = TierFacts(0.6, False, 15, 16)
     assert terms_of(CORE, TierReason.ACCESS, used, DEFAULTS).leaves_core_in == 44
     assert terms_of(WORKING, TierReason.STAYS, used, DEFAULTS).leaves_core_in is None
-    for kept in (TierFacts(0.6, True, 15, 16), TierFacts(0.95, False, 15, 16), TierFacts(0.6, False, 15, 16, True)):
-        assert terms_of(CORE, TierReason.STAYS, kept, DEFAULTS).leaves_core_in is None
+    for permanent in (
+        TierFacts(0.6, True, 15, 16),
+        TierFacts(0.95, False, 15, 16),
+        TierFacts(0.6, False, 15, 16, True),
+    ):
+        assert terms_of(CORE, TierReason.STAYS, permanent, DEFAULTS).leaves_core_in is None
     sooner = TierSettings(demotion=Demotion(core_days=10))
     assert terms_of(CORE, TierReason.STAYS, used, sooner).leaves_core_in == 0
 

@@ -18,6 +18,7 @@ from tests.package_trees import ROOT
 
 SIMILARITY = Path(ROOT).parent / "tests" / "data" / "similarity"
 DAY = date(2025, 11, 1)
+USER, AGENT, TOOL, IMPORT = Provenance.USER, Provenance.AGENT, Provenance.TOOL, Provenance.IMPORT
 
 
 def superseded(memories: Iterable[Memory]) -> Older:
@@ -41,9 +42,13 @@ def memory_of(
     return Memory(line.id, (source,))
 
 
+def versions_of(*memories: Memory) -> KnownVersions:
+    return KnownVersions().of({one.id: one for one in memories})
+
+
 def doubts(*memories: Memory) -> list[Doubt]:
     """Return why memories disagree, none of which supersedes another."""
-    known = KnownVersions().of({one.id: one for one in memories})
+    known = versions_of(*memories)
     assert known.older == {}
     return [one.doubt for one in known.disagreements]
 
@@ -81,28 +86,21 @@ def is_version(old: Memory, new: Memory) -> bool:
         ("She works at the mill", "She no longer works at the mill"),
         ("Doesn't carry a phone", "carries a phone"),
         ("喜欢香菜", "不喜欢香菜"),
+        ("The gateway is 10.0.0.1", "The gateway is 10.0.0.2"),
+        ("The dose of Mochi is 5 mg", "The dose of Mochi is 2.5 mg"),
+        ("The stall charges 3 euros a cup", "The stall charges 4 euros a cup"),
+        ("The stand-up is on Monday", "The stand-up is on Thursday"),
+        ("The PIN 4711 opens it", "The PIN 8832 opens it"),
+        ("The workshop has moved to 12 Elm Street", "The workshop has moved to 7 Elm Street"),
+        ("每天吃 10 毫克", "每天吃 20 毫克"),
+        ("The oven needs fifty minutes to heat up", "The oven now needs thirty-five minutes to heat up"),
+        ("The rent is 900 euros", "Currently the rent is 950 euros"),
+        ("门锁密码是 4711", "现在门锁密码是 8832"),
     ],
 )
 def test_changed_value_is_a_version(old: str, new: str) -> None:
     assert is_version(memory_of(old), memory_of(new, 3))
     assert rough_words(old) == rough_words(new)
-
-
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        ("Room 101 is locked", "Room 102 is locked"),
-        ("3号会议室有投影仪", "4号会议室有投影仪"),
-        ("Takes 10 mg and 5 ml", "Takes 20 mg and 7 ml"),
-        ("The dose is 5 mg", "The dose is 5 µg"),
-        ("Call if fever > 39", "Call if fever < 39"),
-        ("Anna signs for the shop", "Anne signs for the shop"),
-        ("April signs for the shop", "June signs for the shop"),
-        ("The first train leaves without us", "The second train leaves without us"),
-    ],
-)
-def test_other_difference_is_another_fact(old: str, new: str) -> None:
-    assert superseded([memory_of(old), memory_of(new, 3)]) == {}
 
 
 @pytest.mark.parametrize("name", ["facts_en.tsv", "facts_zh.tsv"])
@@ -129,18 +127,26 @@ def test_rough_words_agree_if_skeletons_do(name: str, data: st.DataObject) -> No
 def test_kind_entity_time_and_scope_limit_versions() -> None:
     old, new = "The round is 5 km", "The round is 8 km"
     for kind in (Kind.EXPERIENCE, Kind.OBSERVATION, Kind.LESSON, Kind.SUMMARY):
-        assert superseded([memory_of(old, kind=kind), memory_of(new, 3, kind=kind)]) == {}
-    assert superseded([memory_of(old), memory_of(new, 3, at="2025-11-04")]) == {}
-    assert superseded([memory_of(old, entities=("Anna",)), memory_of(new, 3, entities=("Peter",))]) == {}
-    assert superseded([memory_of(old), memory_of(new, 3, kind=Kind.PREFERENCE)]) == {}
+        assert not superseded([memory_of(old, kind=kind), memory_of(new, 3, kind=kind)])
+    assert not superseded([memory_of(old), memory_of(new, 3, at="2025-11-04")])
+    assert not superseded([memory_of(old, entities=("Anna",)), memory_of(new, 3, entities=("Peter",))])
+    assert not superseded([memory_of(old), memory_of(new, 3, kind=Kind.PREFERENCE)])
     assert is_version(memory_of(old), memory_of(new, 3, kind=Kind.FACT)), "both kinds belong to one network"
-    assert superseded([memory_of(old), memory_of(new, 3, scope="agent:main")]) == {}
+    assert not superseded([memory_of(old), memory_of(new, 3, scope="agent:main")])
     assert is_version(memory_of(old, kind=Kind.PREFERENCE), memory_of(new, 3, kind=Kind.PREFERENCE))
 
 
 @pytest.mark.parametrize(
     ("old", "new"),
     [
+        ("Room 101 is locked", "Room 102 is locked"),
+        ("3号会议室有投影仪", "4号会议室有投影仪"),
+        ("Takes 10 mg and 5 ml", "Takes 20 mg and 7 ml"),
+        ("The dose is 5 mg", "The dose is 5 µg"),
+        ("Call if fever > 39", "Call if fever < 39"),
+        ("Anna signs for the shop", "Anne signs for the shop"),
+        ("April signs for the shop", "June signs for the shop"),
+        ("The first train leaves without us", "The second train leaves without us"),
         ("Sensor 3 is broken", "Sensor 4 is broken"),
         ("Camera 1 was offline", "Camera 2 was offline"),
         ("Highway 66 is closed", "Highway 67 is closed"),
@@ -162,28 +168,8 @@ def test_kind_entity_time_and_scope_limit_versions() -> None:
         ("小宝5月3日发烧了", "小宝5月4日发烧了"),
     ],
 )
-def test_identifiers_and_events_have_no_versions(old: str, new: str) -> None:
-    assert superseded([memory_of(old), memory_of(new, 3)]) == {}
-
-
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        ("The gateway is 10.0.0.1", "The gateway is 10.0.0.2"),
-        ("The dose of Mochi is 5 mg", "The dose of Mochi is 2.5 mg"),
-        ("The stall charges 3 euros a cup", "The stall charges 4 euros a cup"),
-        ("The stand-up is on Monday", "The stand-up is on Thursday"),
-        ("The PIN 4711 opens it", "The PIN 8832 opens it"),
-        ("The workshop has moved to 12 Elm Street", "The workshop has moved to 7 Elm Street"),
-        ("每天吃 10 毫克", "每天吃 20 毫克"),
-        ("The oven needs fifty minutes to heat up", "The oven now needs thirty-five minutes to heat up"),
-        ("The rent is 900 euros", "Currently the rent is 950 euros"),
-        ("门锁密码是 4711", "现在门锁密码是 8832"),
-        ("门锁密码是 4711", "门锁密码是 8832"),
-    ],
-)
-def test_value_after_the_verb_has_versions(old: str, new: str) -> None:
-    assert is_version(memory_of(old), memory_of(new, 3))
+def test_identifiers_events_and_other_facts_have_no_versions(old: str, new: str) -> None:
+    assert not superseded([memory_of(old), memory_of(new, 3)])
 
 
 def test_versions_form_a_chain() -> None:
@@ -233,22 +219,22 @@ def test_explicit_supersedes_applies_to_any_lines() -> None:
     new = memory_of("Lives by the sea", supersedes=(short_id(old.id),))
     assert superseded([old, new]) == {new.id: (old.id,)}
     unknown = memory_of("Lives by the river", supersedes=("00000000",))
-    assert superseded([old, unknown]) == {}
+    assert not superseded([old, unknown])
 
 
 @pytest.mark.parametrize(
     ("older", "newer", "is_superseded"),
     [
-        (None, Provenance.USER, True),
-        (Provenance.USER, None, True),
-        (Provenance.AGENT, None, True),
-        (Provenance.AGENT, Provenance.AGENT, True),
-        (Provenance.TOOL, Provenance.IMPORT, True),
-        (Provenance.TOOL, Provenance.AGENT, True),
-        (None, Provenance.TOOL, False),
-        (Provenance.USER, Provenance.AGENT, False),
-        (Provenance.AGENT, Provenance.TOOL, False),
-        (Provenance.AGENT, Provenance.IMPORT, False),
+        (None, USER, True),
+        (USER, None, True),
+        (AGENT, None, True),
+        (AGENT, AGENT, True),
+        (TOOL, IMPORT, True),
+        (TOOL, AGENT, True),
+        (None, TOOL, False),
+        (USER, AGENT, False),
+        (AGENT, TOOL, False),
+        (AGENT, IMPORT, False),
     ],
 )
 def test_lower_authority_disagrees_instead_of_superseding(
@@ -260,8 +246,8 @@ def test_lower_authority_disagrees_instead_of_superseding(
         if is_superseded:
             assert is_version(old, new)
             continue
-        assert superseded([old, new]) == {}
-        known = KnownVersions().of({old.id: old, new.id: new})
+        assert not superseded([old, new])
+        known = versions_of(old, new)
         assert known.disagreements == (Disagreement(new.id, old.id, Doubt.AUTHORITY),)
         assert known.disagreements[0].leads == old.id
 
@@ -272,35 +258,35 @@ def test_agent_leads_over_unattributed_log_but_not_over_page(names_it: bool) -> 
         old = memory_of("The printer is a Brother", path=path)
         named = (short_id(old.id),) if names_it else ()
         new = memory_of("The printer is an HP", 3, provenance=provenance, supersedes=named)
-        (found,) = KnownVersions().of({one.id: one for one in (old, new)}).disagreements
+        (found,) = versions_of(old, new).disagreements
         assert found.leads == (old.id if found.doubt is Doubt.AUTHORITY else new.id)
         return found
 
     for path in ("MEMORY.md", "bank/world.md", "memory/printers.md"):
-        assert disagreement(path, Provenance.AGENT).doubt is Doubt.AUTHORITY
+        assert disagreement(path, AGENT).doubt is Doubt.AUTHORITY
     log = "memory/2025-11-01-office.md"
-    assert disagreement(log, Provenance.AGENT).doubt is (Doubt.STATED if names_it else Doubt.UNSURE)
-    assert disagreement(log, Provenance.IMPORT).doubt is Doubt.AUTHORITY
+    assert disagreement(log, AGENT).doubt is (Doubt.STATED if names_it else Doubt.UNSURE)
+    assert disagreement(log, IMPORT).doubt is Doubt.AUTHORITY
 
 
 def test_pinned_memory_is_superseded_only_by_people() -> None:
-    pinned = memory_of("The printer is a Brother", provenance=Provenance.AGENT, is_pinned=True)
-    assert doubts(pinned, memory_of("The printer is an HP", 3, provenance=Provenance.AGENT)) == [Doubt.AUTHORITY]
-    assert is_version(pinned, memory_of("The printer is an HP", 3, provenance=Provenance.USER))
+    pinned = memory_of("The printer is a Brother", provenance=AGENT, is_pinned=True)
+    assert doubts(pinned, memory_of("The printer is an HP", 3, provenance=AGENT)) == [Doubt.AUTHORITY]
+    assert is_version(pinned, memory_of("The printer is an HP", 3, provenance=USER))
 
 
 def test_memory_repeated_by_agent_keeps_authority_of_person() -> None:
-    by = Provenance.AGENT, Provenance.USER
+    by = AGENT, USER
     lines = [memory_of("The printer is a Brother", provenance=one).sources[0] for one in by]
     both = Memory(lines[0].line.id, tuple(lines))
-    assert doubts(both, memory_of("The printer is an HP", 3, provenance=Provenance.AGENT)) == [Doubt.AUTHORITY]
+    assert doubts(both, memory_of("The printer is an HP", 3, provenance=AGENT)) == [Doubt.AUTHORITY]
 
 
 def test_superseding_memory_ends_disagreement() -> None:
-    old = memory_of("The printer is a Brother", provenance=Provenance.USER)
-    agents = memory_of("The printer is an HP", 3, provenance=Provenance.AGENT)
-    later = memory_of("The printer is a Canon", 5, provenance=Provenance.AGENT)
-    known = KnownVersions().of({one.id: one for one in (old, agents, later)})
+    old = memory_of("The printer is a Brother", provenance=USER)
+    agents = memory_of("The printer is an HP", 3, provenance=AGENT)
+    later = memory_of("The printer is a Canon", 5, provenance=AGENT)
+    known = versions_of(old, agents, later)
     assert known.older == {later.id: (agents.id,)}
     assert known.disagreements == (Disagreement(later.id, old.id, Doubt.AUTHORITY),)
     person = memory_of("The printer is an Epson", 7)
@@ -324,8 +310,8 @@ def test_explicit_contradicts_and_beside() -> None:
 
 @pytest.mark.parametrize("text", ["The car is with Ida", "Ida drives the car to work"])
 def test_lower_authority_does_not_settle_disagreement(text: str) -> None:
-    agents = Provenance.AGENT
-    old = memory_of("The car is with Ben", provenance=Provenance.USER)
+    agents = AGENT
+    old = memory_of("The car is with Ben", provenance=USER)
     named = (short_id(old.id),)
     settling = memory_of(text, 3, beside=named, contradicts=named, provenance=agents)
     assert doubts(old, settling) in ([Doubt.AUTHORITY], [Doubt.STATED])
@@ -336,14 +322,14 @@ def test_lower_authority_does_not_settle_disagreement(text: str) -> None:
     # an agent may settle what agents stated, and a person everything
     by_agent = memory_of("The car is with Ben", provenance=agents)
     assert doubts(by_agent, settling) == []
-    assert doubts(old, memory_of(text, 3, beside=named, contradicts=named, provenance=Provenance.USER)) == []
+    assert doubts(old, memory_of(text, 3, beside=named, contradicts=named, provenance=USER)) == []
 
 
 def test_entities_distinguish_subjects() -> None:
     old, new = "The printer is a Brother", "The printer is an HP"
     assert is_version(memory_of(old, entities=("Printer",)), memory_of(new, 3))
     assert is_version(memory_of("Anna lives in Bergen", entities=("Anna",)), memory_of("Anna lives in Lyon", 3))
-    assert superseded([memory_of(old, entities=("Home",)), memory_of(new, 3, entities=("Office",))]) == {}
+    assert not superseded([memory_of(old, entities=("Home",)), memory_of(new, 3, entities=("Office",))])
     assert (
         superseded([memory_of("Lives in Bergen", entities=("Anna",)), memory_of("Lives in Lyon", 3, entities=("Ben",))])
         == {}
@@ -355,9 +341,9 @@ def test_entities_distinguish_subjects() -> None:
 
 def test_effect_of_another_memory_can_be_predicted() -> None:
     old, other = memory_of("The printer is a Brother"), memory_of("The scanner is a Canon")
-    known = KnownVersions().of({one.id: one for one in (old, other)})
+    known = versions_of(old, other)
     assert known.doubts(memory_of("The printer is an HP", 3)) == ((memory_of("The printer is an HP").id, old.id),)
-    (doubt,) = known.doubts(memory_of("The printer is an HP", 3, provenance=Provenance.AGENT))
+    (doubt,) = known.doubts(memory_of("The printer is an HP", 3, provenance=AGENT))
     assert isinstance(doubt, Disagreement)
     assert known.doubts(memory_of("The desk is an Ikea", 3)) == ()
 
@@ -371,7 +357,7 @@ def test_cycle_is_broken_in_favour_of_later_line() -> None:
     ]
     assert superseded(both) == {new.id: (old.id,), both[2].id: (new.id,)}
     itself = memory_of("cake", supersedes=(short_id(memory_of("cake").id),))
-    assert superseded([itself]) == {}
+    assert not superseded([itself])
 
 
 def older_than(found: dict[MemoryId, tuple[MemoryId, ...]], start: MemoryId) -> set[MemoryId]:
@@ -428,23 +414,12 @@ def test_incremental_versions_equal_full_ones(
         assert known.disagreements == KnownVersions().of(fresh).disagreements
 
 
-def test_restated_value_is_current() -> None:
-    texts = [("The code is 1", 0), ("The code is 2", 4), ("The code is 1", 8)]
-    sources = [
-        MemorySource("memory/x.md", at, at, memory_of(text).line, DAY + timedelta(days=days), None, at)
-        for at, (text, days) in enumerate(texts)
-    ]
-    one, two = memory_of("The code is 1").id, memory_of("The code is 2").id
-    assert book_of(sources).superseded == {one: (two,)}
-    assert book_of(sources[:2]).superseded == {two: (one,)}
-
-
 @pytest.mark.parametrize("flag", [Flag.DEPRECATED, Flag.SUPERSEDED, Flag.STALE])
 def test_outdated_note_supersedes_no_current_one(flag: Flag) -> None:
     outdated = memory_of("The shed code is 5512.", 9, flags=(flag,))
     for current in (
         memory_of("The shed code is 8024."),
-        memory_of("The shed code is 8024.", provenance=Provenance.AGENT),
+        memory_of("The shed code is 8024.", provenance=AGENT),
     ):
         assert is_version(outdated, current)
     # not even explicitly
@@ -452,7 +427,7 @@ def test_outdated_note_supersedes_no_current_one(flag: Flag) -> None:
         "The shed has a code.", 9, flags=(flag,), supersedes=(short_id(outdated.id), short_id(current.id))
     )
     ended = memory_of("The shed has a lock.", superseded=(short_id(named.id),))
-    known = KnownVersions().of({one.id: one for one in (current, named, ended)})
+    known = versions_of(current, named, ended)
     assert (known.older, known.disagreements) == ({}, ())
     # outdated notes among themselves, and drafts, follow the normal rules
     later = memory_of("The shed code is 6613.", 12, flags=(flag,))
@@ -464,7 +439,7 @@ def test_outdated_note_supersedes_no_current_one(flag: Flag) -> None:
 def test_conflict_copy_never_supersedes_original(days: int) -> None:
     path = "memory/2025-11-01.sync-conflict-20251103-080000-ABCDEFG.md"
     original, copy = memory_of("The pier is number 9."), memory_of("The pier is number 4.", days, path=path)
-    known = KnownVersions().of({one.id: one for one in (original, copy)})
+    known = versions_of(original, copy)
     assert known.older == {}
     (pair,) = known.disagreements
     assert (pair.doubt, pair.leads, pair.older) == (Doubt.COPY, original.id, copy.id)

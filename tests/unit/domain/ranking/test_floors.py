@@ -58,8 +58,11 @@ def test_background_separates_words_of_equal_count_in_few_notes() -> None:
 def test_background_fades_as_the_notes_grow() -> None:
 
     many = 1_000 * BACKGROUND_CHUNKS
-    alone, together = idf(many, {"oak": many // 100}), idf(many, {"oak": many // 100}, lambda _term: 0.5)
-    assert together.weights["oak"] == pytest.approx(alone.weights["oak"], rel=0.02)
+    without_background, with_background = (
+        idf(many, {"oak": many // 100}),
+        idf(many, {"oak": many // 100}, lambda _term: 0.5),
+    )
+    assert with_background.weights["oak"] == pytest.approx(without_background.weights["oak"], rel=0.02)
 
 
 def test_word_in_many_notes_weighs_little_though_rare_in_language() -> None:

@@ -13,6 +13,10 @@ TEXTS = st.lists(LINE | LONG, min_size=1, max_size=30).map("\n".join)
 TERMS = st.dictionaries(st.sampled_from(["lease", "abc", "海边", "none"]), st.floats(0, 9), max_size=3)
 
 
+def within_filler(line: str, at: int) -> str:
+    return "\n".join([*FILLER[:at], line, *FILLER[at:]])
+
+
 def focus_lines(found: Snippet, text: str) -> list[str]:
     """Return the lines of the focus."""
     return text.split("\n")[found.focus.first_line : found.focus.last_line + 1]
@@ -42,7 +46,7 @@ def test_passage_outside_shown_lines_is_ignored(text: str, terms: dict[str, floa
 
 @pytest.mark.parametrize("at", [0, 1, 7, 30, 59, 60])
 def test_word_at_any_line_is_in_focus(at: int) -> None:
-    text = "\n".join([*FILLER[:at], "the boiler leaks", *FILLER[at:]])
+    text = within_filler("the boiler leaks", at)
     found = snippet(text, {"boiler": 2.0})
     assert "the boiler leaks" in focus_lines(found, text)
     assert len(focus_lines(found, text)) == FOCUS.lines
@@ -52,7 +56,7 @@ def test_word_at_any_line_is_in_focus(at: int) -> None:
 
 @pytest.mark.parametrize("at", [0, 1, 7, 30, 59, 60])
 def test_nearest_passage_is_in_focus_if_no_word_matches(at: int) -> None:
-    text = "\n".join([*FILLER[:at], "the boiler leaks", *FILLER[at:]])
+    text = within_filler("the boiler leaks", at)
     found = snippet(text, {"heating": 2.0}, SNIPPET_CHARS, passages(text, "the boiler leaks"))
     assert "the boiler leaks" in focus_lines(found, text)
     assert found.focus.near == passages(text, "the boiler leaks")[0]
@@ -136,7 +140,7 @@ def test_focus_ends_with_shown_part_of_long_paragraph() -> None:
     ],
 )
 def test_inflected_word_is_in_focus(language: str, term: str, line: str) -> None:
-    text = "\n".join([*FILLER[:30], line, *FILLER[30:]])
+    text = within_filler(line, 30)
     found = snippet(text, {term: 2.0}, language=language)
     assert line in focus_lines(found, text)
     assert found.focus.terms == (term,)

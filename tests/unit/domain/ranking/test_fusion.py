@@ -29,6 +29,10 @@ WITH_EACH_MERGE = pytest.mark.parametrize("merge", [score_relative, score_weight
 Merge = Callable[[Evidence, Weights], dict[int, float]]
 
 
+def assert_rising(fused: dict[int, float], ranked: list[int]) -> None:
+    assert all(fused[low] <= fused[high] + 1e-12 for low, high in itertools.pairwise(ranked))
+
+
 @WITH_EACH_MERGE
 @given(evidence=EVIDENCE, share=st.floats(0, 1))
 def test_scores_stay_between_0_and_1(merge: Merge, evidence: Evidence, share: float) -> None:
@@ -47,22 +51,19 @@ def test_fused_scores_include_candidates_of_both_arms(merge: Merge, evidence: Ev
 @given(words=WORDS)
 def test_words_alone_keep_their_order(merge: Merge, words: dict[int, float]) -> None:
     fused = merge(Evidence(LexicalMatches(words)), Weights())
-    ranked = sorted(words, key=words.__getitem__)
-    assert all(fused[low] <= fused[high] + 1e-12 for low, high in itertools.pairwise(ranked))
+    assert_rising(fused, sorted(words, key=words.__getitem__))
 
 
 @WITH_EACH_MERGE
 @given(cosines=COSINES)
 def test_vectors_alone_keep_their_order(merge: Merge, cosines: dict[int, float]) -> None:
     fused = merge(Evidence(vector=VectorMatches(cosines)), Weights())
-    ranked = sorted(cosines, key=cosines.__getitem__)
-    assert all(fused[low] <= fused[high] + 1e-12 for low, high in itertools.pairwise(ranked))
+    assert_rising(fused, sorted(cosines, key=cosines.__getitem__))
 
 
 @WITH_EACH_MERGE
 @given(evidence=EVIDENCE, lift=st.floats(0, 1))
 def test_better_cosine_never_ranks_lower_with_equal_words(merge: Merge, evidence: Evidence, lift: float) -> None:
-    """"""
     lexical, vector = evidence.lexical, evidence.vector
     both = Evidence(
         LexicalMatches({**lexical.bm25, 101: 3.0, 102: 3.0}, lexical.levels),
@@ -77,8 +78,7 @@ def test_better_cosine_never_ranks_lower_with_equal_words(merge: Merge, evidence
 def test_complete_matches_rank_before_others(merge: Merge, words: dict[int, float], levels: dict[int, int]) -> None:
     found = LexicalMatches(words, levels)
     fused = merge(Evidence(found), Weights())
-    ranked = sorted(words, key=lambda chunk: (levels.get(chunk, 0), words[chunk]))
-    assert all(fused[low] <= fused[high] + 1e-12 for low, high in itertools.pairwise(ranked))
+    assert_rising(fused, sorted(words, key=lambda chunk: (levels.get(chunk, 0), words[chunk])))
     assert sorted(words, key=lambda chunk: (-levels.get(chunk, 0), -words[chunk], chunk)) == found.order()
 
 

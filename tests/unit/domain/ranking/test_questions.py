@@ -1,6 +1,5 @@
 from datetime import UTC, datetime, timedelta
 
-import apsw
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,7 +9,7 @@ from memoryd.domain.ranking.questions import Question, parse_question
 from memoryd.domain.text.dates import WrittenDate
 from memoryd.domain.text.words import index_text
 from memoryd.store.index.words import all_phrases, any_phrase
-from tests.unit.domain.text.test_words import TOKENIZER, any_of
+from tests.unit.domain.text.test_words import any_of, indexed
 
 NOW = datetime(2026, 10, 18, 12, tzinfo=UTC)
 NOISE = st.text(st.sampled_from('ab -"“”:*path:since:30d until source:memory\x00漢字()'), max_size=60)
@@ -142,9 +141,7 @@ def test_long_phrase_is_cut_in_index_query_but_required_in_full() -> None:
 )
 def test_phrase_is_found_by_keyword_index(phrase: str, text: str) -> None:
     question = parsed(f'"{phrase}"')
-    db = apsw.Connection("")
-    db.execute(f'CREATE VIRTUAL TABLE words USING fts5(body, tokenize="{TOKENIZER}")')
-    db.execute("INSERT INTO words VALUES (?)", (index_text(text),))
+    db = indexed(index_text(text))
     assert db.execute("SELECT count(*) FROM words WHERE words MATCH ?", (all_phrases(question.required),)).get == 1
     assert question.has_phrases([text])
 
@@ -195,8 +192,7 @@ def test_excluded_word_is_a_whole_word() -> None:
 @given(NOISE)
 def test_any_text_gives_valid_index_queries(text: str) -> None:
     question = parsed(text)
-    db = apsw.Connection("")
-    db.execute("CREATE VIRTUAL TABLE words USING fts5(body)")
+    db = indexed()
     any_term = any_of(question.terms, question.joined)
     for expression in (any_term, all_phrases(question.required), any_phrase(question.forbidden)):
         if expression:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memoryd.domain.ranking.filters import Filters
-from memoryd.domain.ranking.questions import MAX_COUNTED, Question, parse_question, questions_in
+from memoryd.domain.ranking.questions import MAX_COUNTED, LongMessage, Question, parse_question, questions_in
 
 NOW = datetime(2026, 11, 23, tzinfo=UTC)
 STORY = " ".join(f"word{at} tale{at}." for at in range(50))
@@ -15,6 +15,12 @@ STORY = " ".join(f"word{at} tale{at}." for at in range(50))
 
 def parsed(text: str, limit: int = 64) -> Question:
     return parse_question(text, Filters(), NOW, limit=limit)
+
+
+def parsed_long(text: str, limit: int = 64) -> LongMessage:
+    long = parsed(text, limit).long
+    assert long is not None
+    return long
 
 
 def test_short_question_is_searched_completely() -> None:
@@ -32,8 +38,7 @@ def test_question_anywhere_in_a_long_message_is_searched(text: str) -> None:
 
 
 def test_rarest_other_words_are_added_to_the_question() -> None:
-    long = parsed(f"{STORY} Where is the spare key?", 8).long
-    assert long is not None
+    long = parsed_long(f"{STORY} Where is the spare key?", 8)
     holders = {"spare": 200, "key": 90, "word1": 3, "tale7": 1, "tale40": 2, "word9": 100}
     assert long.by_rarity(holders) == ("tale7", "tale40", "spare", "key")
     assert long.by_rarity(dict.fromkeys(long.terms, 5))[-2:] == ("spare", "key")
@@ -41,23 +46,20 @@ def test_rarest_other_words_are_added_to_the_question() -> None:
 
 
 def test_message_without_question_is_searched_by_rarest_words() -> None:
-    long = parsed(STORY, 4).long
-    assert long is not None
+    long = parsed_long(STORY, 4)
     assert not long.question_terms
     holders = {term: at + 1 for at, term in enumerate(reversed(long.terms))}
     assert long.by_rarity(holders) == long.terms[-4:]
 
 
 def test_words_in_no_note_are_not_searched() -> None:
-    long = parsed(f"{STORY} Where is the spare key?", 8).long
-    assert long is not None
+    long = parsed_long(f"{STORY} Where is the spare key?", 8)
     assert long.by_rarity({"tale3": 1}) == ("tale3",)
     assert long.by_rarity({}) == long.by_place()
 
 
 def test_beginning_and_end_of_very_long_message_are_counted() -> None:
-    long = parsed(" ".join(f"term{at}" for at in range(5000))).long
-    assert long is not None
+    long = parsed_long(" ".join(f"term{at}" for at in range(5000)))
     assert len(long.terms) == MAX_COUNTED
     assert (long.terms[0], long.terms[-1]) == ("term0", "term4999")
 

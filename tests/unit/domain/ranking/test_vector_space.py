@@ -31,6 +31,7 @@ def texts_in(language: str, topics: Matrix = TOPICS) -> Matrix:
     return unit_vectors(topics + OFFSETS[language] / 4)
 
 
+BOTH, LANGUAGES = np.concatenate([texts_in("en"), texts_in("zh")]), ["en"] * 40 + ["zh"] * 40
 KNOWN = [
     UnrelatedVectors(code, unit_vectors(rows), unit_vectors(rows + DRAWN[130:154] / 4))
     for code, rows in (("en", DRAWN[40:64]), ("zh", DRAWN[64:88]))
@@ -44,17 +45,15 @@ def top1_rate(questions: Matrix, texts: Matrix) -> float:
 
 
 def test_answer_in_other_language_is_nearest_without_means() -> None:
-    english, chinese = texts_in("en"), texts_in("zh")
-    both, languages = np.concatenate([english, chinese]), ["en"] * 40 + ["zh"] * 40
-    means = LanguageMeans.of(both, languages, KNOWN)
+    means = LanguageMeans.of(BOTH, LANGUAGES, KNOWN)
     assert means.languages == ("en", "zh")
-    bare = means.without(both, means.groups(both, languages))
+    bare = means.without(BOTH, means.groups(BOTH, LANGUAGES))
     assert np.allclose(np.linalg.norm(bare, axis=1), 1, atol=1e-6)
     # apart from the text itself, the same topic in the other language is nearest
     others = bare[:40] @ bare.T
     np.fill_diagonal(others, -1)
     assert (others.argmax(axis=1) == np.arange(40, 80)).mean() > 0.95
-    with_means = english @ both.T
+    with_means = BOTH[:40] @ BOTH.T
     np.fill_diagonal(with_means, -1)
     assert (with_means.argmax(axis=1) >= 40).mean() < 0.2
 
@@ -70,12 +69,11 @@ def test_vectors_of_one_language_are_unchanged(languages: list[str]) -> None:
 
 
 def test_monolingual_model_has_no_language_means() -> None:
-    both, languages = np.concatenate([texts_in("en"), texts_in("zh")]), ["en"] * 40 + ["zh"] * 40
     blind = UnrelatedVectors("zh", KNOWN[1].vectors, unit_vectors(DRAWN[100:124]))
     assert is_multilingual(KNOWN)
     for known in ((), (KNOWN[0], blind)):
         assert not is_multilingual(known)
-        assert not LanguageMeans.of(both, languages, known).languages
+        assert not LanguageMeans.of(BOTH, LANGUAGES, known).languages
 
 
 def test_few_passages_among_many_do_not_count_as_language() -> None:
@@ -84,10 +82,9 @@ def test_few_passages_among_many_do_not_count_as_language() -> None:
 
 
 def test_text_of_unknown_language_gets_nearest_mean() -> None:
-    both, languages = np.concatenate([texts_in("en"), texts_in("zh")]), ["en"] * 40 + ["zh"] * 40
-    means = LanguageMeans.of(both, languages, KNOWN)
-    assert means.groups(both, [""] * 80).tolist() == [0] * 40 + [1] * 40
-    assert means.groups(both[:2], ["fr", "zh"]).tolist() == [0, 1]
+    means = LanguageMeans.of(BOTH, LANGUAGES, KNOWN)
+    assert means.groups(BOTH, [""] * 80).tolist() == [0] * 40 + [1] * 40
+    assert means.groups(BOTH[:2], ["fr", "zh"]).tolist() == [0, 1]
 
 
 def strangers(language: str) -> UnrelatedVectors:

@@ -70,7 +70,7 @@ def test_parts_do_not_depend_on_steps(shape: list[tuple[int, int]], data: st.Dat
     for step, size in shape:
         number += step
         lines.append(ConversationLine(number, f"User: {'w ' * size}{number}", number))
-    whole = list(appended_parts(None, lines))
+    at_once = list(appended_parts(None, lines))
     cuts = sorted(data.draw(st.lists(st.integers(0, len(lines)), max_size=5)))
     stepwise: dict[int, ConversationPart] = {}
     last = None
@@ -78,9 +78,9 @@ def test_parts_do_not_depend_on_steps(shape: list[tuple[int, int]], data: st.Dat
         parts = appended_parts(last, lines[begin:end])
         stepwise |= {part.first_line: part for part in parts}
         last = parts[-1] if parts else last
-    assert list(stepwise.values()) == whole
-    assert lines_of(whole) == {line.number: line.text for line in lines}
-    assert all(part.text.split("\n")[0] and part.text.split("\n")[-1] for part in whole)
+    assert list(stepwise.values()) == at_once
+    assert lines_of(at_once) == {line.number: line.text for line in lines}
+    assert all(part.text.split("\n")[0] and part.text.split("\n")[-1] for part in at_once)
 
 
 @pytest.mark.parametrize(

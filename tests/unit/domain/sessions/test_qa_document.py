@@ -1,6 +1,7 @@
 """Documents of sessions: rendering and parsing, with foreign and damaged documents."""
 
 import json
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -25,6 +26,14 @@ from tests.unit.domain.sessions.conversations import DOCUMENTS, JSON, SESSIONS, 
 PLAIN = {"version": 1, "structure": "sequence-indexed-qa", "sessions": [], "index": {}, "metadata": {}}
 TURN = {"seq": 1, "q": "hi", "timestamp": "2026-01-30T18:16:00Z"}
 ROW = {"session_id": "a", "created": "2026-01-30T18:16:00Z", "qa_sequence": [TURN]}
+
+
+def rendered(*entries: Session | SessionStub) -> Any:
+    return json.loads(render_document(QaDocument(entries)))
+
+
+def parsed(**changes: object) -> QaDocument:
+    return parse_document(json.dumps(PLAIN | changes).encode())
 
 
 @given(SESSIONS)
@@ -85,7 +94,7 @@ def test_truncated_document_is_damaged(document: QaDocument, data: st.DataObject
 )
 def test_document_of_other_program_or_version_is_foreign(change: dict[str, object], reason: str) -> None:
     with pytest.raises(ForeignDocumentError, match=reason):
-        parse_document(json.dumps({**PLAIN, **change}).encode())
+        parsed(**change)
 
 
 @pytest.mark.parametrize(
@@ -106,9 +115,8 @@ def test_document_of_other_program_or_version_is_foreign(change: dict[str, objec
     ],
 )
 def test_damage_is_reported_with_its_place(turn: dict[str, object], place: str) -> None:
-    rows = [{**ROW, "qa_sequence": [{**TURN, **turn}]}]
     with pytest.raises(DamagedDocumentError, match=place):
-        parse_document(json.dumps({**PLAIN, "sessions": rows}).encode())
+        parsed(sessions=[{**ROW, "qa_sequence": [{**TURN, **turn}]}])
 
 
 @pytest.mark.parametrize(
@@ -117,20 +125,19 @@ def test_damage_is_reported_with_its_place(turn: dict[str, object], place: str) 
 )
 def test_inconsistent_sessions_are_damaged(rows: object) -> None:
     with pytest.raises(DamagedDocumentError):
-        parse_document(json.dumps({**PLAIN, "sessions": rows}).encode())
+        parsed(sessions=rows)
 
 
 def test_example_of_the_reference_is_parsed() -> None:
     turn = {**TURN, "q_tokens": ["hi"], "q_hash": "abc123", "a": None, "a_significance": 0}
-    document = parse_document(json.dumps({**PLAIN, "sessions": [{**ROW, "qa_sequence": [turn]}]}).encode())
-    (session,) = document.entries
+    (session,) = parsed(sessions=[{**ROW, "qa_sequence": [turn]}]).entries
     assert isinstance(session, Session)
     assert session.turns[0].question_hash == "abc123"
 
 
 def test_hash_index_has_an_object_for_one_turn_and_a_list_for_several() -> None:
     entries = (conversation("a", "restart nginx"), conversation("b", "restart nginx", "install caddy"))
-    found = json.loads(render_document(QaDocument(entries)))["index"]["by_semantic_hash"]
+    found = rendered(*entries)["index"]["by_semantic_hash"]
     assert list(found.values()) == [
         [{"session": "a", "seq": 1}, {"session": "b", "seq": 1}],
         {"session": "b", "seq": 2},
@@ -139,7 +146,7 @@ def test_hash_index_has_an_object_for_one_turn_and_a_list_for_several() -> None:
 
 def test_recency_index_starts_with_newest_session() -> None:
     older, newer = conversation("a", "one"), conversation("b", "one", "two")
-    found = json.loads(render_document(QaDocument((older, newer))))["index"]["by_recency"]
+    found = rendered(older, newer)["index"]["by_recency"]
     assert [(one["session"], one["seq"]) for one in found] == [("b", 2), ("a", 1)]
 
 
@@ -150,7 +157,7 @@ def test_long_session_is_a_stub_with_its_file() -> None:
     stub = entry_of(long)
     assert isinstance(stub, SessionStub)
     assert marks_of(stub) == marks_of(long)
-    value = json.loads(render_document(QaDocument((stub,))))
+    value = rendered(stub)
     (row,) = value["sessions"]
     assert (row["file"], row["qa_sequence"], row["turns"]) == ("sessions/long.json", [], 51)
     assert value["metadata"]["total_qa_pairs"] == 51

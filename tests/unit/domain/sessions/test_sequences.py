@@ -237,16 +237,16 @@ def test_current_session_is_listed_after_all_others() -> None:
 
 @given(st.lists(SESSIONS, max_size=5), st.lists(st.sampled_from(["boiler", "trip", "anbau"]), max_size=3))
 def test_changed_index_matches_a_fresh_one(sessions: list[Session], dropped: list[str]) -> None:
-    grown, kept = indexed(BOILER, TRIP, ANBAU), {one.id: one for one in (BOILER, TRIP, ANBAU)}
+    grown, current = indexed(BOILER, TRIP, ANBAU), {one.id: one for one in (BOILER, TRIP, ANBAU)}
     for session in sessions:
         grown.put(session)
-        kept[session.id] = session
+        current[session.id] = session
     for name in dropped:
         grown.drop(SessionId(name))
-        kept.pop(SessionId(name), None)
-    assert len(grown) == sum(len(one.turns) for one in kept.values())
+        current.pop(SessionId(name), None)
+    assert len(grown) == sum(len(one.turns) for one in current.values())
     keys = message_keys("which hotel has parking and a boiler, 厨房")
-    fresh = indexed(*kept.values()).matches(keys)
+    fresh = indexed(*current.values()).matches(keys)
     assert {(one.session, one.words) for one in grown.matches(keys)} == {(one.session, one.words) for one in fresh}
 
 
@@ -295,8 +295,8 @@ def test_budget_drops_turns_far_from_the_match() -> None:
 @given(SESSIONS, st.integers(0, 6), st.integers(0, 40), st.none() | st.integers(0, 40))
 def test_sequence_is_a_run_within_its_budget(session: Session, turns: int, budget: int, last: int | None) -> None:
     found = sequence(session, last_seq=last, match=last, turns=turns, budget=budget)
-    said = [turn.seq for turn in session.in_order]
-    reached = said[: said.index(last) + 1] if last in said else said
+    seqs = [turn.seq for turn in session.in_order]
+    reached = seqs[: seqs.index(last) + 1] if last in seqs else seqs
     assert [turn.seq for turn in found] == (reached[-len(found) :] if found else [])
     assert len(found) <= turns
     assert len(found) <= 1 or sum(estimate(one.question) + estimate(one.answer or "") for one in found) <= budget

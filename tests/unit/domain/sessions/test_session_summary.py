@@ -24,6 +24,10 @@ def session_of(*said: tuple[str, str | None]) -> Session:
     return session
 
 
+def summary_of(*said: tuple[str, str | None]) -> str:
+    return session_summary(session_of(*said)).text
+
+
 ROUTER = (
     (
         "Hello there. Which router should I buy for the cottage?",
@@ -67,11 +71,8 @@ def test_summary_omits_small_talk_sums_and_instructions() -> None:
         "no, more formal please",
     )
     chinese = ("我的工位在五楼靠门", "我领导是谁", "打印机在几楼")
-    session = session_of(*((one, None) for one in (*idle, *chinese, "done")))
-    session_of_facts = session_of(*((one, None) for one in (*idle, chinese[0], "done")))
-
-    assert session_summary(session).text == "Asked: 我领导是谁 · 打印机在几楼"
-    assert session_summary(session_of_facts).text == "Said: 我的工位在五楼靠门"
+    assert summary_of(*((one, None) for one in (*idle, *chinese, "done"))) == "Asked: 我领导是谁 · 打印机在几楼"
+    assert summary_of(*((one, None) for one in (*idle, chinese[0], "done"))) == "Said: 我的工位在五楼靠门"
 
 
 def test_correction_appears_only_with_its_corrected_sentence() -> None:
@@ -95,19 +96,19 @@ def test_correction_of_omitted_sentence_is_omitted() -> None:
 
 
 def test_correction_that_is_only_a_value_is_included() -> None:
-    session = session_of(("The class is on Monday", "Okay."), ("no, Tuesday", "Okay."), ("no problem", "Okay."))
-    assert session_summary(session).text == "Said: The class is on Monday · no, Tuesday"
+    said = (("The class is on Monday", "Okay."), ("no, Tuesday", "Okay."), ("no problem", "Okay."))
+    assert summary_of(*said) == "Said: The class is on Monday · no, Tuesday"
 
 
 def test_answer_follows_its_question() -> None:
     long = [(f"Which of the {word} keys opens the door of the barn?", None) for word in ("red", "blue")]
-    text = session_summary(session_of(*ROUTER[:1], *long)).text
+    text = summary_of(*ROUTER[:1], *long)
     assert text.index("Asked: Which router") < text.index("Answered: You should buy")
 
 
 def test_most_significant_sentence_is_kept_within_limit() -> None:
     chat = [(f"The weather over field number {number} was grey and calm all day.", None) for number in range(20)]
-    text = session_summary(session_of(*chat[:10], ROUTER[1], *chat[10:])).text
+    text = summary_of(*chat[:10], ROUTER[1], *chat[10:])
     assert "Decided: We decided to go with the second router." in text
     assert len(text) <= CHARS
 
@@ -136,14 +137,12 @@ EGGS = (
 
 
 def test_questions_are_summarised_if_nothing_is_significant() -> None:
-    found = session_summary(session_of(*EGGS))
-    assert found.text == "Asked: How do I boil an egg? · And hard? · what about altitude"
-    assert session_summary(session_of(*EGGS[3:4], EGGS[5])).text == "Said: My aunt is a judge."
+    assert summary_of(*EGGS) == "Asked: How do I boil an egg? · And hard? · what about altitude"
+    assert summary_of(*EGGS[3:4], EGGS[5]) == "Said: My aunt is a judge."
     assert session_summary(session_of(*EGGS), is_left_out=lambda _sentence: True).text == ""
     boxes = [(f"How many eggs are there in box number {number}?", "Some.") for number in range(30)]
-    many = session_of(*boxes, EGGS[3])
-    assert 100 < len(session_summary(many).text) <= SHORT_CHARS
-    assert session_summary(session_of(("为什么？", "不知道。"), ("你好", "你好"))).text == "问：为什么？"
+    assert 100 < len(summary_of(*boxes, EGGS[3])) <= SHORT_CHARS
+    assert summary_of(("为什么？", "不知道。"), ("你好", "你好")) == "问：为什么？"
 
 
 def test_omitting_an_introduction_omits_what_follows() -> None:
@@ -157,14 +156,12 @@ def test_omitting_an_introduction_omits_what_follows() -> None:
 
 
 def test_summary_is_in_language_of_questions() -> None:
-    found = session_summary(
-        session_of(
-            ("网关用哪个端口？", "18790。你应该先停掉第二个进程，因为它占着租约，然后重新启动网关。"),
-            ("我们决定用第二个路由器。", None),
-            ("明天提醒我给王芳打电话。", None),
-        )
+    text = summary_of(
+        ("网关用哪个端口？", "18790。你应该先停掉第二个进程，因为它占着租约，然后重新启动网关。"),
+        ("我们决定用第二个路由器。", None),
+        ("明天提醒我给王芳打电话。", None),
     )
-    assert found.text == (
+    assert text == (
         "问：网关用哪个端口？答：你应该先停掉第二个进程，因为它占着租约，然后重新启动网关。"
         "决定：我们决定用第二个路由器。未决：明天提醒我给王芳打电话。"
     )
@@ -172,9 +169,7 @@ def test_summary_is_in_language_of_questions() -> None:
 
 def test_summary_contains_no_secret() -> None:
     key = "sk-proj-" + "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5bC7dE9fG"
-    text = session_summary(
-        session_of((f"Is the key {key} still good?", None), (f"We decided to use {key}.", None))
-    ).text
+    text = summary_of((f"Is the key {key} still good?", None), (f"We decided to use {key}.", None))
     assert "Is the key" in text
     assert key not in text
 
@@ -186,8 +181,7 @@ def test_empty_session_has_no_summary() -> None:
 
 @given(st.lists(st.tuples(st.text(max_size=400), st.none() | st.text(max_size=400)), max_size=12))
 def test_summary_is_bounded_and_deterministic(said: list[tuple[str, str | None]]) -> None:
-    session = session_of(*said)
-    text = session_summary(session).text
-    assert text == session_summary(session).text
+    text = summary_of(*said)
+    assert text == summary_of(*said)
     assert len(text) <= CHARS
     assert "\n" not in text

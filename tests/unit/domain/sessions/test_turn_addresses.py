@@ -84,19 +84,19 @@ def session_of(*pairs: tuple[str, str | None]) -> Session:
 
 
 def test_next_excerpt_continues_the_previous_one() -> None:
-    whole = session_of(*((f"question {number}", "answer" * number) for number in range(1, 30)))
+    session = session_of(*((f"question {number}", "answer" * number) for number in range(1, 30)))
     seen: list[Turn] = []
     first: int | None = 1
     while first is not None:
-        turns, matched, first = matching_turns(whole, seqs=SeqRange(first), max_turns=4, max_chars=100)
+        turns, matched, first = matching_turns(session, seqs=SeqRange(first), max_turns=4, max_chars=100)
         assert 1 <= len(turns) <= 4
         assert matched == 29 - len(seen)
         seen += turns
-    assert tuple(seen) == whole.turns
+    assert tuple(seen) == session.turns
 
 
 def test_excerpt_finds_a_word_in_question_answer_and_topics() -> None:
-    whole = session_of(("Ｇateway?", None), ("what?", "the GATEWAY"), ("other", None))
-    turns, _, _ = matching_turns(whole, seqs=ALL_TURNS, word="gateway", max_turns=9, max_chars=99)
+    session = session_of(("Ｇateway?", None), ("what?", "the GATEWAY"), ("other", None))
+    turns, _, _ = matching_turns(session, seqs=ALL_TURNS, word="gateway", max_turns=9, max_chars=99)
     assert [turn.seq for turn in turns] == [1, 2]
-    assert matching_turns(whole, word="nothing", max_turns=9, max_chars=99) == ((), 0, None)
+    assert matching_turns(session, word="nothing", max_turns=9, max_chars=99) == ((), 0, None)

@@ -6,7 +6,7 @@ from datetime import timedelta
 from msgspec.structs import replace
 
 from memoryd.domain.sessions.documents import AnswerRetention, QaDocument, render_document
-from memoryd.domain.sessions.making_turns import RawTurn, make_turn, message_keys
+from memoryd.domain.sessions.making_turns import MadeTurn, RawTurn, make_turn, message_keys
 from memoryd.domain.sessions.names import session_id
 from memoryd.domain.sessions.sequences import Chosen, IndexedTurns, choose, sequence
 from memoryd.domain.sessions.turns import Session
@@ -20,6 +20,10 @@ def seven_turns() -> Session:
         made = make_turn(raw, session, answer_retention=AnswerRetention(), commonness=commonness)
         session = replace(session, turns=(*session.turns, made.turn))
     return session
+
+
+def eighth_turn(raw: RawTurn, *interests: str) -> MadeTurn:
+    return make_turn(raw, seven_turns(), answer_retention=AnswerRetention(interests=frozenset(interests)))
 
 
 def test_document_of_seven_turns_matches_the_reference() -> None:
@@ -78,7 +82,7 @@ def test_last_turns_are_shown_without_a_message() -> None:
 
 def test_turn_contains_no_secret() -> None:
     raw = RawTurn("my password is hunter2, ok?", "set API_KEY=abcdef123456", BEGUN + timedelta(1))
-    made = make_turn(raw, seven_turns(), answer_retention=AnswerRetention())
+    made = eighth_turn(raw)
     assert made.turn.question == "my password is ***, ok?"
     assert (made.turn.answer or made.dropped_answer) == "set API_KEY=***"
     assert "hunter2" not in repr(made)
@@ -86,25 +90,20 @@ def test_turn_contains_no_secret() -> None:
 
 def test_significance_and_topics_of_caller_take_precedence() -> None:
     raw = RawTurn("what of the boat?", "It floats.", BEGUN, significance=0.61, topics=["boat"])
-    turn = make_turn(raw, seven_turns(), answer_retention=AnswerRetention()).turn
+    turn = eighth_turn(raw).turn
     assert (turn.answer, turn.significance, turn.topics, turn.seq) == ("It floats.", 0.61, ("boat",), 8)
     insignificant = replace(raw, significance=0.6)
-    assert make_turn(insignificant, seven_turns(), answer_retention=AnswerRetention()).turn.answer is None
-    assert (
-        make_turn(
-            insignificant, seven_turns(), answer_retention=AnswerRetention(interests=frozenset({"Boat"}))
-        ).turn.answer
-        == "It floats."
-    )
+    assert eighth_turn(insignificant).turn.answer is None
+    assert eighth_turn(insignificant, "Boat").turn.answer == "It floats."
 
 
 def test_topics_of_caller_become_tags() -> None:
     tags = ["my boat\n", "", "my boat", "token=abcd1234efgh", *map(str, range(20))]
-    turn = make_turn(RawTurn("q", None, BEGUN, topics=tags), seven_turns(), answer_retention=AnswerRetention()).turn
+    turn = eighth_turn(RawTurn("q", None, BEGUN, topics=tags)).turn
     assert turn.topics == ("my_boat", "token=***", *map(str, range(6)))
 
 
 def test_lone_surrogate_is_replaced() -> None:
-    made = make_turn(RawTurn("a\ud800b", None, BEGUN), seven_turns(), answer_retention=AnswerRetention())
+    made = eighth_turn(RawTurn("a\ud800b", None, BEGUN))
     assert made.turn.question == "a?b"
     assert made.turn.answer is None

@@ -1,5 +1,6 @@
 """Dates in questions: parsing, and their spellings in file names."""
 
+from collections.abc import Iterable, Sequence
 from datetime import date
 
 import pytest
@@ -41,6 +42,10 @@ PIECES = [
 
 def parsed(text: str) -> list[DateParts]:
     return [(day.year, day.month, day.day) for day in dates_in(text)]
+
+
+def contains_any(words: Sequence[str], spellings: Iterable[Sequence[str]]) -> bool:
+    return any(tuple(words[at : at + len(spelling)]) == spelling for spelling in spellings for at in range(len(words)))
 
 
 @pytest.mark.parametrize(
@@ -178,12 +183,7 @@ def test_date_has_its_words() -> None:
 )
 def test_spellings_match_tokens_of_file_names(found: WrittenDate, names: list[str]) -> None:
     for name in names:
-        words = query_terms(index_text(name))
-        assert any(
-            tuple(words[at : at + len(spelling)]) == spelling
-            for spelling in found.file_name_spellings
-            for at in range(len(words))
-        ), name
+        assert contains_any(query_terms(index_text(name)), found.file_name_spellings), name
 
 
 @pytest.mark.parametrize("asked", ["2023-05-07", "7 May 2023", "May 7th, 2023", "2023年5月7号"])
@@ -192,9 +192,7 @@ def test_spellings_match_tokens_of_file_names(found: WrittenDate, names: list[st
 )
 def test_date_matches_other_notations_in_text(asked: str, text: str) -> None:
     (day,) = dates_in(asked)
-    words = phrase_words(text)
-    spellings = {*day.file_name_spellings, *day.text_spellings}
-    assert any(tuple(words[at : at + len(one)]) == one for one in spellings for at in range(len(words)))
+    assert contains_any(phrase_words(text), {*day.file_name_spellings, *day.text_spellings})
 
 
 def test_month_has_full_and_short_spellings() -> None:

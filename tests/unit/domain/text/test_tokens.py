@@ -45,8 +45,8 @@ def test_estimate_is_proportional_to_length() -> None:
 
 @given(st.text(max_size=60), st.text(max_size=60))
 def test_weights_add_up(first: str, second: str) -> None:
-    whole = estimate(first + second)
-    assert estimate(first) + estimate(second) - 1 <= whole <= estimate(first) + estimate(second)
+    both = estimate(first + second)
+    assert estimate(first) + estimate(second) - 1 <= both <= estimate(first) + estimate(second)
 
 
 @given(st.text(max_size=300))

@@ -31,11 +31,17 @@ def any_of(terms: Sequence[str], phrases: Sequence[Phrase] = (), dates: Sequence
     return " OR ".join(weighed_phrases(terms, phrases, dates))
 
 
-def finds(question: str, text: str) -> bool:
-    """Search with the tokenizer of the real index, in a database in memory."""
+def indexed(*texts: str) -> apsw.Connection:
+    """Return a database in memory with texts, and with the tokenizer of the real index."""
     db = apsw.Connection("")
     db.execute(f'CREATE VIRTUAL TABLE words USING fts5(body, tokenize="{TOKENIZER}")')
-    db.execute("INSERT INTO words VALUES (?)", (f"{index_text(text)} {identifier_parts(text)}",))
+    with db:
+        db.executemany("INSERT INTO words VALUES (?)", [(text,) for text in texts])
+    return db
+
+
+def finds(question: str, text: str) -> bool:
+    db = indexed(f"{index_text(text)} {identifier_parts(text)}")
     terms = query_terms(question)
     if not terms:
         return False
@@ -44,10 +50,8 @@ def finds(question: str, text: str) -> bool:
 
 def best(question: str, texts: list[str]) -> str:
     """Search like the lexical arm, and return the text that BM25 ranks first."""
-    db = apsw.Connection("")
-    db.execute(f'CREATE VIRTUAL TABLE words USING fts5(body, tokenize="{TOKENIZER}")')
     others = [f"something else entirely, number {number}" for number in range(8)]
-    db.executemany("INSERT INTO words VALUES (?)", [(index_text(text),) for text in [*texts, *others]])
+    db = indexed(*map(index_text, [*texts, *others]))
     expression = any_of(query_terms(question), joined_phrases(question), dates_in(question))
     found: str = db.execute("SELECT body FROM words WHERE words MATCH ? ORDER BY rank LIMIT 1", (expression,)).get
     return found
@@ -126,10 +130,7 @@ def test_no_symbol_hides_the_adjacent_word() -> None:
     symbols = [chr(code) for code in [*range(0x80, 0x3000), *range(0x1F000, 0x1FBF0)]]
     symbols = [symbol for symbol in symbols if unicodedata.category(symbol) in {"So", "Sc", "Sm", "Pd", "Ps", "Pe"}]
     plain = [symbol for symbol in symbols if not any(map(str.isalnum, unicodedata.normalize("NFKD", symbol)))]
-    db = apsw.Connection("")
-    db.execute(f'CREATE VIRTUAL TABLE words USING fts5(body, tokenize="{TOKENIZER}")')
-    with db:
-        db.executemany("INSERT INTO words VALUES (?)", [(index_text(f"a{symbol}lease{symbol}b"),) for symbol in plain])
+    db = indexed(*(index_text(f"a{symbol}lease{symbol}b") for symbol in plain))
     found = {row[0] - 1 for row in db.execute("SELECT rowid FROM words WHERE words MATCH ?", ('"lease"',))}
     assert [symbol for number, symbol in enumerate(plain) if number not in found and symbol not in "֍֎߾߿൏"] == []
     assert len(plain) > 4000
@@ -213,8 +214,6 @@ def test_identifier_is_split_into_parts(word: str) -> None:
 
 
 def _tokens(text: str) -> list[str]:
-    db = apsw.Connection("")
-    db.execute(f'CREATE VIRTUAL TABLE words USING fts5(body, tokenize="{TOKENIZER}")')
+    db = indexed(text)
     db.execute("CREATE VIRTUAL TABLE found USING fts5vocab(words, instance)")
-    db.execute("INSERT INTO words VALUES (?)", (text,))
     return [term for (term,) in db.execute("SELECT term FROM found ORDER BY offset")]

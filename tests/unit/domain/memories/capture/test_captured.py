@@ -8,6 +8,7 @@ from memoryd.domain.memories.capture.capture import ITEMS_MAX, capture_failure, 
 from memoryd.domain.memories.capture.identifiers import is_resident_id
 from memoryd.domain.memories.kinds import Kind
 from memoryd.domain.memories.line import Provenance, RetainedLine, parse_line, render
+from tests.sweeps import whole_or
 from tests.waiting import soon
 
 STATED = [
@@ -474,7 +475,8 @@ def test_reported_or_hypothetical_statement_is_not_captured(text: str, frame: st
     assert capture_message(frame.format(text)).items == ()
 
 
-@settings(max_examples=200)
+@pytest.mark.sweep
+@settings(max_examples=whole_or(20, 200))
 @given(st.text(max_size=300))
 def test_captured_line_of_any_text_round_trips(text: str) -> None:
     for item in capture_message(text, answer_before="yes").items:

@@ -1,10 +1,9 @@
 """Echoes of recalled memories, and news."""
 
-from time import process_time
-
 import pytest
 
 from memoryd.domain.memories.capture.firewall import hash_span, hash_with_key, is_echo
+from tests.waiting import soon
 
 HASHED = hash_with_key(b"key")
 NEWS = [
@@ -31,6 +30,11 @@ NEWS = [
     ("我妻子叫李娜。", "我妻子叫李丽。"),
     ("I prefer tea to coffee.", "I prefer coffee to tea."),
     ("My name is Lena Hofer.", "As you told me, my name is Lena Berger."),
+    ("I live in Graz.", "Of course I live in Linz"),
+    ("Call me Leni.", "Yes, please call me Lea, thanks for remembering."),
+    ("I live in Graz.", "As you told me, I live in Vienna."),
+    ("I like tea.", "You said that I like tea, but I don't like tea."),
+    ("我住在成都。", "你说过,我住在重庆。"),
 ]
 ECHOES = [
     ("My name is Lena Hofer.", "my name is Lena Hofer"),
@@ -40,44 +44,50 @@ ECHOES = [
     ("My name is Lena Hofer and I live in Graz.", "I live in Graz."),
     ("我喜欢喝茶。", "你说过，我喜欢喝茶。"),
     ("我住在格拉茨，喜欢喝茶。", "我住在格拉茨"),
+    ("Call me Leni.", "As you told me, call me Leni."),
+    ("以后请用简体中文回答我。", "没错:以后请用简体中文回答我。"),
+    ("以后请用简体中文回答我。", "就像你说的,以后请用简体中文回答我,没错。"),
+    ("Call me Leni.", "Yes, call me Leni. Thanks for remembering."),
+    ("Call me Leni.", "Yes, please call me Leni, thanks for remembering."),
+    ("Call me Leni.", "That's right, call me Leni."),
+    ("I live in Graz.", "Yes, I still live in Graz."),
+    ("I live in Graz.", "Of course I live in Graz"),
+    ("我住在成都。", "是的，我还住在成都。"),
+    ("叫我小王。", "对，叫我小王，谢谢你记得。"),
 ]
+
+
+def echoes(message: str, *recalled: str) -> bool:
+    spans = [span for text in recalled if (span := hash_span(text, HASHED))]
+    assert len(spans) == len(recalled)
+    return is_echo(message, spans, HASHED)
 
 
 @pytest.mark.parametrize("piece", [" ", "-", "; ", "\n"])
 def test_long_row_of_symbols_is_compared_in_linear_time(piece: str) -> None:
-    span = hash_span("I live in Graz.", HASHED)
-
-    assert span is not None
-    began = process_time()
-    for words in ("I live in Linz", "I live in Graz"):
-        assert is_echo(f"{words}{piece * 2_000}", [span], HASHED) is words.endswith("Graz")
-    assert process_time() - began < 2
+    with soon(2):
+        for words in ("I live in Linz", "I live in Graz"):
+            assert echoes(f"{words}{piece * 2_000}", "I live in Graz.") is words.endswith("Graz")
 
 
 @pytest.mark.parametrize(("recalled", "message"), NEWS)
 def test_message_with_new_words_is_no_echo(recalled: str, message: str) -> None:
-    span = hash_span(recalled, HASHED)
-
-    assert span is not None
-    assert not is_echo(message, [span], HASHED)
+    assert not echoes(message, recalled)
 
 
 @pytest.mark.parametrize(("recalled", "message"), ECHOES)
-def test_message_with_same_words_is_an_echo(recalled: str, message: str) -> None:
-    span = hash_span(recalled, HASHED)
-
-    assert span is not None
-    assert is_echo(message, [span], HASHED)
+def test_same_words_with_few_around_them_are_an_echo(recalled: str, message: str) -> None:
+    assert echoes(message, recalled)
 
 
 def test_mixed_words_of_two_spans_are_no_echo() -> None:
-    spans = [one for text in ("I live in Graz.", "My mother is a judge.") if (one := hash_span(text, HASHED))]
+    recalled = ("I live in Graz.", "My mother is a judge.")
 
-    assert not is_echo("My mother lives in Graz.", spans, HASHED)
-    assert is_echo("I live in Graz.", spans, HASHED)
+    assert not echoes("My mother lives in Graz.", *recalled)
+    assert echoes("I live in Graz.", *recalled)
 
 
-TWO_MEMORIES = ("I am allergic to peanuts.", "I work at Siemens as an engineer.", "我喜欢喝茶。", "我住在格拉茨。")
+SEVERAL = ("I am allergic to peanuts.", "I work at Siemens as an engineer.", "我喜欢喝茶。", "我住在格拉茨。")
 
 
 @pytest.mark.parametrize(
@@ -91,9 +101,7 @@ TWO_MEMORIES = ("I am allergic to peanuts.", "I work at Siemens as an engineer."
     ],
 )
 def test_several_recalled_memories_in_one_sentence_are_an_echo(message: str) -> None:
-    spans = [one for text in TWO_MEMORIES if (one := hash_span(text, HASHED))]
-
-    assert is_echo(message, spans, HASHED)
+    assert echoes(message, *SEVERAL)
 
 
 @pytest.mark.parametrize(
@@ -106,6 +114,4 @@ def test_several_recalled_memories_in_one_sentence_are_an_echo(message: str) -> 
     ],
 )
 def test_sentence_with_one_new_clause_is_no_echo(message: str) -> None:
-    spans = [one for text in TWO_MEMORIES if (one := hash_span(text, HASHED))]
-
-    assert not is_echo(message, spans, HASHED)
+    assert not echoes(message, *SEVERAL)

@@ -27,9 +27,17 @@ def test_contradicting_text_is_refused(text: str, message: str) -> None:
         ("The user does not eat meat.", "I don't eat meat, I prefer fish."),
         ("用户不喜欢香菜。", "我不喜欢香菜，但喜欢葱。"),
         ("用户喜欢葱。", "我不喜欢香菜，但喜欢葱。"),
+        ("The user moved to Linz.", "I moved from Graz to Linz."),
+        ("The user prefers tea over coffee.", "I prefer tea over coffee."),
+        ("The user used to live in Graz.", "I used to live in Graz."),
+        ("用户现在住在广州。", "我以前住在上海，现在住在广州。"),
+        ("The user's son is allergic to penicillin.", "My son is allergic to penicillin."),
+        ("The user lives in Linz.", "My wife and I live in Linz."),
+        ("The user is used to early mornings.", "I am used to early mornings."),
+        ("用户的儿子对青霉素过敏。", "我儿子对青霉素过敏。"),
     ],
 )
-def test_text_supported_by_a_clause_is_accepted(text: str, message: str) -> None:
+def test_supported_text_is_accepted(text: str, message: str) -> None:
     assert why_ungrounded(text, message) == ""
 
 
@@ -60,20 +68,3 @@ def test_unsupported_text_is_refused(text: str, message: str, reason: str) -> No
 )
 def test_text_with_other_roles_times_or_people_is_refused(text: str, message: str) -> None:
     assert why_ungrounded(text, message) in (SkipReason.INVENTED, SkipReason.INVERTED)
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("The user moved to Linz.", "I moved from Graz to Linz."),
-        ("The user prefers tea over coffee.", "I prefer tea over coffee."),
-        ("The user used to live in Graz.", "I used to live in Graz."),
-        ("用户现在住在广州。", "我以前住在上海，现在住在广州。"),
-        ("The user's son is allergic to penicillin.", "My son is allergic to penicillin."),
-        ("The user lives in Linz.", "My wife and I live in Linz."),
-        ("The user is used to early mornings.", "I am used to early mornings."),
-        ("用户的儿子对青霉素过敏。", "我儿子对青霉素过敏。"),
-    ],
-)
-def test_text_with_same_roles_times_and_people_is_accepted(text: str, message: str) -> None:
-    assert why_ungrounded(text, message) == ""

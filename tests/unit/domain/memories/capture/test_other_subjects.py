@@ -2,11 +2,8 @@
 
 import pytest
 
-from memoryd.domain.memories.capture.capture import capture_message
-from memoryd.domain.memories.capture.renewal import with_revisions
-from memoryd.domain.memories.capture.revisions import revisions_of
 from tests.unit.domain.memories.books import book_from
-from tests.unit.domain.memories.capture.test_revisions import DAY, LATER, revise, superseded
+from tests.unit.domain.memories.capture.test_revisions import LATER, revise, superseded, verdict_on
 
 OTHER_OWNER = [
     ("My dentist is Dr. Weber in Lindenstrasse 5", "My sister's dentist is Dr. Klein, not Dr. Weber"),
@@ -163,55 +160,6 @@ def test_revision_of_same_subject_supersedes(memory: str, message: str) -> None:
     assert superseded(verdict, book) == [memory]
 
 
-RENEWED = [
-    (
-        "My dentist is Dr. Weber in Lindenstrasse 5",
-        "My dentist is Dr. Klein, not Dr. Weber",
-        "My dentist is Dr. Klein in Lindenstrasse 5",
-    ),
-    (
-        "The plumber is Herr Kranz, phone 0171 555 123",
-        "Correction: the plumber's phone is 0171 555 124",
-        "The plumber is Herr Kranz, phone 0171 555 124",
-    ),
-    ("妈妈住在苏州，血压药一天两次", "妈妈血压药改成一天一次了", "妈妈住在苏州，血压药一天一次"),
-    ("服务器部署在阿里云，端口是8080", "服务器端口不是8080，是9090", "服务器部署在阿里云，端口是9090"),
-    (
-        "The gym opens at 7 and costs 30 euros a month",
-        "The gym no longer costs 30 euros, it costs 35",
-        "The gym opens at 7 and costs 35 euros a month",
-    ),
-    (
-        "Tom is my brother, he lives in Hamburg and works as a nurse",
-        "Tom moved to Kiel",
-        "Tom is my brother, he lives in Kiel and works as a nurse",
-    ),
-]
-
-
-@pytest.mark.parametrize(("memory", "message", "expected"), RENEWED)
-def test_only_the_value_of_a_line_is_replaced(memory: str, message: str, expected: str) -> None:
-    verdict, book = revise(message, f"W: {memory}")
-
-    assert [one.text for one in verdict.items] == [expected]
-    assert superseded(verdict, book) == [memory]
-
-
-@pytest.mark.parametrize(
-    ("memory", "message"),
-    [
-        ("服务器部署在阿里云，端口是8080", "服务器迁到腾讯云了"),
-        ("我家的车是比亚迪汉，车牌尾号7", "我家的车不是比亚迪汉了，换成特斯拉了"),
-        ("Tom is my brother, he lives in Hamburg", "Tom no longer lives in Hamburg"),
-    ],
-)
-def test_partly_valid_line_is_contradicted(memory: str, message: str) -> None:
-    verdict, book = revise(message, f"W: {memory}")
-
-    assert superseded(verdict, book) == []
-    assert [book.find(one).line.text for item in verdict.items for one in item.contradicts] == [memory]
-
-
 def test_returning_habit_supersedes_no_other_habit() -> None:
     lines = ("W @June: June eats vegetarian.", "W @June: June eats meat.", "W @June: June plays the clarinet.")
     verdict, book = revise("June has gone back to vegetarian food, no meat for her.", *lines)
@@ -251,9 +199,7 @@ def test_changed_own_address_is_captured(message: str) -> None:
 def test_agent_revises_its_own_lines_and_those_of_the_workspace(scope: str, is_revised: bool) -> None:
     message = "The lamp isn't a Philips, it's an Osram."
     book = book_from({LATER: [f"- W{scope}: The lamp is a Philips."]})
-    verdict = with_revisions(
-        capture_message(message), [*revisions_of(message)], book, text=message, day=DAY, scope="agent:a"
-    )
+    verdict = verdict_on(message, book, scope="agent:a")
 
     assert superseded(verdict, book) == ["The lamp is a Philips."] * is_revised
 
@@ -263,8 +209,6 @@ def test_line_superseded_for_other_agent_is_current() -> None:
     older = book_from({LATER: ["- W: The lamp is a Philips."]}).by_day[0].id[:8]
     lines = ["- W: The lamp is a Philips.", f"- W(scope=agent:b, supersedes={older}): The lamp is an Ikea."]
     book = book_from({LATER: lines})
-    verdict = with_revisions(
-        capture_message(message), [*revisions_of(message)], book, text=message, day=DAY, scope="agent:a"
-    )
+    verdict = verdict_on(message, book, scope="agent:a")
 
     assert superseded(verdict, book) == ["The lamp is a Philips."]

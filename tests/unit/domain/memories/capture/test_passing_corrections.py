@@ -3,11 +3,9 @@
 import pytest
 
 from memoryd.domain.memories.book import Book
-from memoryd.domain.memories.capture.capture import CaptureVerdict, capture_message, marker_of
-from memoryd.domain.memories.capture.renewal import with_revisions
-from memoryd.domain.memories.capture.revisions import revisions_of
+from memoryd.domain.memories.capture.capture import CaptureVerdict, marker_of
 from tests.unit.domain.memories.books import book_from
-from tests.unit.domain.memories.capture.test_revisions import DAY, NOTES, superseded
+from tests.unit.domain.memories.capture.test_revisions import NOTES, superseded, verdict_on
 
 MEMORY = [
     "W @Oskar: Oskar is seven and goes to Lindenhof school.",
@@ -222,50 +220,24 @@ def captured(
     message: str, memory: list[str], answer: str = "", *, may_supersede: bool = True
 ) -> tuple[CaptureVerdict, Book]:
     book = book_from({NOTES: memory})
-    verdict = with_revisions(
-        capture_message(message, answer_before=answer),
-        [*revisions_of(message, has_answer=bool(answer))],
-        book,
-        text=message,
-        answer_before=answer,
-        day=DAY,
-        may_supersede=may_supersede,
-    )
-    return verdict, book
+    return verdict_on(message, book, answer=answer, may_supersede=may_supersede), book
 
 
 def contradicted(verdict: CaptureVerdict, book: Book) -> list[str]:
     return [book.find(one).text for item in verdict.items for one in item.contradicts]
 
 
-@pytest.mark.parametrize(("old", "message"), REPLACED)
+@pytest.mark.parametrize(("old", "message"), [*REPLACED, *CHINESE_REPLACED])
 def test_correction_supersedes_its_line_only(old: str, message: str) -> None:
-    verdict, book = captured(message, MEMORY)
+    verdict, book = captured(message, MEMORY if message.isascii() else CHINESE_MEMORY)
 
     assert superseded(verdict, book) == [old]
     assert contradicted(verdict, book) == []
 
 
-@pytest.mark.parametrize(("old", "message"), CHINESE_REPLACED)
-def test_chinese_correction_supersedes_its_line_only(old: str, message: str) -> None:
-    verdict, book = captured(message, CHINESE_MEMORY)
-
-    assert superseded(verdict, book) == [old]
-    assert contradicted(verdict, book) == []
-
-
-@pytest.mark.parametrize("message", NO_CORRECTION)
+@pytest.mark.parametrize("message", [*NO_CORRECTION, *CHINESE_NO_CORRECTION])
 def test_ordinary_sentence_is_not_captured(message: str) -> None:
-    verdict, _ = captured(message, MEMORY)
-
-    assert verdict.items == ()
-
-
-@pytest.mark.parametrize("message", CHINESE_NO_CORRECTION)
-def test_ordinary_chinese_sentence_is_not_captured(message: str) -> None:
-    verdict, _ = captured(message, CHINESE_MEMORY)
-
-    assert verdict.items == ()
+    assert captured(message, MEMORY if message.isascii() else CHINESE_MEMORY)[0].items == ()
 
 
 @pytest.mark.parametrize(("line", "message"), BOTH_TRUE)

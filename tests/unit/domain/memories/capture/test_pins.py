@@ -4,8 +4,7 @@ from datetime import date
 
 import pytest
 
-from memoryd.domain.documents import RelativePath
-from memoryd.domain.memories.book import Book, Memory, MemorySource
+from memoryd.domain.memories.book import Book, Memory
 from memoryd.domain.memories.capture.capture import capture_message
 from memoryd.domain.memories.capture.corrections import (
     NOT_ADDRESSED,
@@ -15,7 +14,7 @@ from memoryd.domain.memories.capture.corrections import (
     with_succession,
 )
 from memoryd.domain.memories.kinds import short_id
-from memoryd.domain.memories.line import RetainedLine, parse_line
+from tests.unit.domain.memories.books import line_of, source_of
 
 PINNED = [
     ("Please call me Liz.", ""),
@@ -40,17 +39,13 @@ NOT_PINNED = [
 
 
 def memory_of(text: str, day: int, line: int = 1) -> Memory:
-    stated = parse_line(text)
-    assert isinstance(stated, RetainedLine)
-    source = MemorySource(RelativePath(f"memory/2026-01-{day:02}.md"), line, line, stated, date(2026, 1, day), None, 0)
-    return Memory(stated.id, (source,))
+    source = source_of(f"memory/2026-01-{day:02}.md", line, text)
+    return Memory(source.line.id, (source,))
 
 
-def superseded_by(line: str, *standing: Memory) -> tuple[str, ...]:
-    book = Book({one.id: one for one in standing})
-    stated = parse_line(line)
-    assert isinstance(stated, RetainedLine)
-    (found,) = with_succession(book, [stated], date(2026, 1, 31))
+def superseded_by(line: str, *memories: Memory) -> tuple[str, ...]:
+    book = Book({one.id: one for one in memories})
+    (found,) = with_succession(book, [line_of(line)], date(2026, 1, 31))
     return tuple(found.attributes.supersedes)
 
 
@@ -113,10 +108,6 @@ def test_pins_of_other_kinds_are_unlimited() -> None:
     ]
 
     assert surplus_pins(things) == frozenset()
-
-
-def test_three_of_a_kind_stay() -> None:
-    assert PINS_OF_A_KIND == 3
 
 
 @pytest.mark.parametrize(

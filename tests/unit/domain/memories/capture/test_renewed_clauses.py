@@ -3,6 +3,7 @@
 import pytest
 
 from memoryd.domain.memories.capture.capture import capture_message
+from memoryd.domain.memories.capture.cues import MAX_CLAUSES, cues_in
 from memoryd.domain.memories.capture.rejections import DroppedItem
 from memoryd.domain.memories.capture.revisions import revisions_of
 from tests.unit.domain.memories.capture.test_revisions import revise, superseded
@@ -288,6 +289,11 @@ def test_change_with_both_values_is_captured_without_older_line(message: str) ->
     verdict, _ = revise(message)
 
     assert [(one.text, one.supersedes) for one in verdict.items] == [(message, ())]
+
+
+def test_only_first_clauses_of_a_long_sentence_are_searched() -> None:
+    """Searching the rest of the sentence from each clause on would take quadratic time."""
+    assert len(list(cues_in("we no longer use it, " * 200))) == MAX_CLAUSES + 1
 
 
 @pytest.mark.parametrize(

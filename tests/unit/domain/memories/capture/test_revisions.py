@@ -350,6 +350,28 @@ CASUAL = [
     ("", "代码改到第三版了。"),
 ]
 RENEWED = [
+    (
+        "My dentist is Dr. Weber in Lindenstrasse 5",
+        "My dentist is Dr. Klein, not Dr. Weber",
+        "My dentist is Dr. Klein in Lindenstrasse 5",
+    ),
+    (
+        "The plumber is Herr Kranz, phone 0171 555 123",
+        "Correction: the plumber's phone is 0171 555 124",
+        "The plumber is Herr Kranz, phone 0171 555 124",
+    ),
+    ("妈妈住在苏州，血压药一天两次", "妈妈血压药改成一天一次了", "妈妈住在苏州，血压药一天一次"),
+    ("服务器部署在阿里云，端口是8080", "服务器端口不是8080，是9090", "服务器部署在阿里云，端口是9090"),
+    (
+        "The gym opens at 7 and costs 30 euros a month",
+        "The gym no longer costs 30 euros, it costs 35",
+        "The gym opens at 7 and costs 35 euros a month",
+    ),
+    (
+        "Tom is my brother, he lives in Hamburg and works as a nurse",
+        "Tom moved to Kiel",
+        "Tom is my brother, he lives in Kiel and works as a nurse",
+    ),
     ("My optician is Mr Tate on Mill Road.", "My new optician is Ms Bligh.", "My new optician is Ms Bligh."),
     (
         "Die Probe ist am Montag um 19 Uhr im Gemeindehaus mit Frau Kern.",
@@ -399,18 +421,25 @@ RENEWED = [
 ]
 
 
-def revise(message: str, *memories: str, answer: str = "", may_supersede: bool = True) -> tuple[CaptureVerdict, Book]:
-    book = book_from({NOTES: [f"- W: {one}" for one in OTHERS], LATER: [f"- {one}" for one in memories]})
-    verdict = with_revisions(
+def verdict_on(
+    message: str, book: Book, *, answer: str = "", said_before: str = "", scope: str = "", may_supersede: bool = True
+) -> CaptureVerdict:
+    return with_revisions(
         capture_message(message, answer_before=answer),
-        [*revisions_of(message, has_answer=bool(answer))],
+        [*revisions_of(message, has_answer=bool(answer or said_before))],
         book,
         text=message,
         answer_before=answer,
+        said_before=said_before,
+        scope=scope,
         day=DAY,
         may_supersede=may_supersede,
     )
-    return verdict, book
+
+
+def revise(message: str, *memories: str, answer: str = "", may_supersede: bool = True) -> tuple[CaptureVerdict, Book]:
+    book = book_from({NOTES: [f"- W: {one}" for one in OTHERS], LATER: [f"- {one}" for one in memories]})
+    return verdict_on(message, book, answer=answer, may_supersede=may_supersede), book
 
 
 def superseded(verdict: CaptureVerdict, book: Book) -> list[str]:
@@ -493,6 +522,17 @@ SAME_SORT = [
     ("班会是周二。", "班会改到周三了。"),
     ("复试是下周。", "复试改到周五了。"),
     ("班会在阶梯教室。", "班会现在在操场。"),
+    ("Kim's riding lesson costs 22 pounds.", "Kim's riding lessons have gone up to 26 quid"),
+    ("Kim wears glasses at school.", "Kim doesn't need her glasses anymore"),
+    ("Our van is a Caddy.", "the Caddy is sold"),
+    ("Lotte braucht nachts eine Windel.", "Lotte braucht nachts keine Windel mehr"),
+    ("The rent is 1,850 pounds a month.", "The rent is now 1,990 pounds a month"),
+    ("The gym costs 39 euros a month.", "The gym went up to 45 euros a month, but no surprise there"),
+    ("I live in Clifton.", "I've moved from Clifton to Bedminster, but not far"),
+    ("I live in Clifton.", "I moved from Clifton to Bedminster, haven't unpacked yet"),
+    ("Der Server läuft auf Debian.", "Der Server läuft jetzt auf Ubuntu."),
+    ("The retro is on Fridays.", "The retro has moved to Sunday"),
+    ("我住在苏州。", "我从苏州搬到无锡了，家具还没到"),
 ]
 """Values of the same sort: two things, two places or two times."""
 ANSWERED = [
@@ -520,6 +560,9 @@ HALF_REVISED = [
     ("Mia's tutor is Ms Lowe, she lives in Hove.", "Mia's tutor is Mr Pratt now."),
     ("小孩的教练是丁老师，在二楼办公。", "教练换成毛老师了。"),
     ("Ida ist Vegetarierin und gegen Erdnüsse allergisch.", "Ida ist nicht mehr gegen Erdnüsse allergisch."),
+    ("服务器部署在阿里云，端口是8080", "服务器迁到腾讯云了"),
+    ("我家的车是比亚迪汉，车牌尾号7", "我家的车不是比亚迪汉了，换成特斯拉了"),
+    ("Tom is my brother, he lives in Hamburg", "Tom no longer lives in Hamburg"),
 ]
 
 
@@ -659,6 +702,6 @@ def test_memories_without_common_word_are_not_examined(text: str, monkeypatch: p
     monkeypatch.setattr(targets, "subject_of", record)
     others = [f"Meeting room {number} seats eleven." for number in range(200)]
     book = book_from({NOTES: [f"W: {one}" for one in (*OTHERS, *others)]})
-    with_revisions(capture_message(text), [*revisions_of(text)], book, text=text, day=DAY)
+    verdict_on(text, book)
 
     assert not set(others) & set(examined)

@@ -1,5 +1,7 @@
 """Entities that a message refers to without a name, by descriptions in memories."""
 
+from collections.abc import Sequence
+
 from memoryd.domain.memories.unasked.descriptions import (
     DESCRIBED,
     KIN,
@@ -10,22 +12,21 @@ from memoryd.domain.memories.unasked.descriptions import (
 )
 from tests.unit.domain.memories.books import book_from
 
-NOTES = {
-    "memory/2026-10-01.md": [
-        "- W @Hanna: Hanna is Oskar's wife, a surveyor.",
-        "- W @Bruno: Bruno the parrot bites.",
-        "- W @Vera-Lindqvist: Vera Lindqvist is the harbour master in Visby.",
-        "- W @周明: 周明是李雪的丈夫，在银行上班。",
-        "- W @Tax: The tax is due in May.",
-    ]
-}
+LINES = (
+    "- W @Hanna: Hanna is Oskar's wife, a surveyor.",
+    "- W @Bruno: Bruno the parrot bites.",
+    "- W @Vera-Lindqvist: Vera Lindqvist is the harbour master in Visby.",
+    "- W @周明: 周明是李雪的丈夫，在银行上班。",
+    "- W @Tax: The tax is due in May.",
+)
 
 
-def entities_in(text: str) -> dict[str, float]:
-    return {
-        str(slug): confidence
-        for slug, confidence in Descriptions().of(book_from(NOTES)).entities_meant_in(text, ()).items()
-    }
+def descriptions_in(lines: Sequence[str]) -> Descriptions:
+    return Descriptions().of(book_from({"memory/2026-10-01.md": lines}))
+
+
+def entities_in(text: str, lines: Sequence[str] = LINES) -> dict[str, float]:
+    return {str(slug): confidence for slug, confidence in descriptions_in(lines).entities_meant_in(text, ()).items()}
 
 
 def test_kinship_to_the_owner_refers_to_entity() -> None:
@@ -43,26 +44,25 @@ def test_part_of_name_takes_precedence_over_description() -> None:
 
 
 def test_name_has_highest_confidence() -> None:
-    found = Descriptions().of(book_from(NOTES))
+    found = descriptions_in(LINES)
     (slug,) = found.entities_meant_in("Bruno?", [next(iter(found.book.memories.values())).slugs[0]]).items()
     assert slug[1] == NAMED
     assert entities_in("buy milk") == {}
 
 
 def test_changed_book_has_its_own_descriptions() -> None:
-    first = Descriptions().of(book_from(NOTES))
+    first = descriptions_in(LINES)
     later = first.of(book_from({"memory/2026-10-02.md": ["- W @Bruno: Bruno the parrot bites."]}))
     assert set(later.entities_meant_in("my wife and the parrot", ())) == {"bruno"}
 
 
 def test_description_of_several_entities_refers_to_none() -> None:
-    notes = {"memory/2026-10-01.md": [f"- W @{name}: {name} is the neighbour." for name in ("Ada", "Bo", "Cy")]}
-    assert Descriptions().of(book_from(notes)).entities_meant_in("ask the neighbour", ()) == {}
+    lines = [f"- W @{name}: {name} is the neighbour." for name in ("Ada", "Bo", "Cy")]
+    assert entities_in("ask the neighbour", lines) == {}
 
 
 def described(line: str, entity: str, text: str) -> bool:
-    notes = {"memory/2026-10-01.md": [f"- W {line}", f"- W @{entity}: {entity} sings."]}
-    return entity.lower() in Descriptions().of(book_from(notes)).entities_meant_in(text, ())
+    return entity.lower() in entities_in(text, [f"- W {line}", f"- W @{entity}: {entity} sings."])
 
 
 def test_noun_beside_a_name_describes_it_in_any_line() -> None:
@@ -88,32 +88,24 @@ def test_chinese_role_precedes_the_name() -> None:
 
 
 def test_name_in_lower_case_is_a_noun() -> None:
-    notes = {
-        "memory/2026-10-01.md": [
-            "- W @Hens: There are nine hens.",
-            "- W @Return: Return is a band.",
-            "- W @Tax-Return: The tax return is due in May.",
-            "- W @Peter: Peter writes from peter@farm.example.",
-        ]
-    }
-    found = Descriptions().of(book_from(notes))
-    assert found.nouns == {"hens", "tax-return"}
-    assert found.entities_meant_in("give a function two return values", ()) == {"tax-return": DESCRIBED}
+    lines = [
+        "- W @Hens: There are nine hens.",
+        "- W @Return: Return is a band.",
+        "- W @Tax-Return: The tax return is due in May.",
+        "- W @Peter: Peter writes from peter@farm.example.",
+    ]
+    assert descriptions_in(lines).nouns == {"hens", "tax-return"}
+    assert entities_in("give a function two return values", lines) == {"tax-return": DESCRIBED}
 
 
 def test_parents_refer_to_mother_and_father() -> None:
-    notes = {"memory/2026-10-01.md": ["- W @爸: 爸不喝酒。", "- W @妈: 妈吃素。"]}
-    assert Descriptions().of(book_from(notes)).entities_meant_in("请爸妈吃饭", ()).keys() == {"爸", "妈"}
+    assert entities_in("请爸妈吃饭", ["- W @爸: 爸不喝酒。", "- W @妈: 妈吃素。"]).keys() == {"爸", "妈"}
 
 
 def test_wide_word_has_lower_confidence() -> None:
-    assert set(entities_in_line("the lad's school called", "- W @Olaf: Olaf is Ada's son.").values()) == {KIN}
-    assert set(entities_in_line("ten names for a baby seal", "- W @Olaf: Olaf is Ada's son.").values()) == {OF_A_KIND}
-
-
-def entities_in_line(text: str, line: str) -> dict[str, float]:
-    found = Descriptions().of(book_from({"memory/2026-10-01.md": [line]}))
-    return {str(slug): confidence for slug, confidence in found.entities_meant_in(text, ()).items()}
+    lines = ["- W @Olaf: Olaf is Ada's son."]
+    assert entities_in("the lad's school called", lines) == {"olaf": KIN}
+    assert entities_in("ten names for a baby seal", lines) == {"olaf": OF_A_KIND}
 
 
 def test_common_word_is_no_description() -> None:
@@ -121,7 +113,7 @@ def test_common_word_is_no_description() -> None:
 
 
 def test_words_for_entities_are_reported() -> None:
-    found = Descriptions().of(book_from(NOTES))
+    found = descriptions_in(LINES)
     text = "my missus and the parrot"
     assert {str(slug): words for slug, words in found.words_for(text, found.entities_meant_in(text, ())).items()} == {
         "hanna": "missus",

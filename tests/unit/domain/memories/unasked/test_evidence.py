@@ -1,6 +1,7 @@
 """Evidence for an item beside a message: each kind of evidence, and what does not count."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 
@@ -37,7 +38,11 @@ def weighed(
     )
     near = [*cosines, *[None] * (len(items) - len(cosines))]
     slugs = (JUNE,) if is_about_june else ()
-    return evidence.of([Item(said, held, near[at], slugs) for at, (said, held) in enumerate(items)])
+    return evidence.of([Item(content, matching, near[at], slugs) for at, (content, matching) in enumerate(items)])
+
+
+def is_included(text: str, content: str, terms: Sequence[str] = (), **options: Any) -> bool:
+    return weighed(text, [(content, terms)], **options)[0].is_included
 
 
 def test_rare_word_includes_item() -> None:
@@ -55,51 +60,51 @@ def test_word_counts_no_less_than_its_synonym_in_few_notes() -> None:
 
 
 def test_request_to_remember_matches_no_earlier_request() -> None:
-    said = ("Merk dir, dass der Klempner am Freitag kommt", "Remember that the painter is here on Friday")
-    items = [(one, query_terms(one)) for one in said]
+    texts = ("Merk dir, dass der Klempner am Freitag kommt", "Remember that the painter is here on Friday")
+    items = [(one, query_terms(one)) for one in texts]
     for message in ("Merk dir das nicht: ich gehe ins Kino", "Remember that I am off to the cinema"):
-        held = [(text, [term for term in terms if term in query_terms(message)]) for text, terms in items]
-        assert not any(one.is_included for one in weighed(message, held)), message
+        matching = [(text, [term for term in terms if term in query_terms(message)]) for text, terms in items]
+        assert not any(one.is_included for one in weighed(message, matching)), message
 
 
 def test_one_word_is_too_little_in_a_general_question() -> None:
-    held = ("The ladder is in the shed.", ["ladder"])
-    assert not weighed("what is a ladder", [held])[0].is_included
+    item = ("The ladder is in the shed.", ["ladder"])
+    assert not is_included("what is a ladder", *item)
 
 
 def test_character_pairs_of_one_word_count_once() -> None:
     library = ("图书馆的座位要提前预约。", ["图书", "书馆"])
-    assert not weighed("世界上最大的图书馆是哪个", [library], weight=6.0)[0].is_included
+    assert not is_included("世界上最大的图书馆是哪个", *library, weight=6.0)
     both = ("图书馆的暖气坏了。", ["图书", "书馆", "暖气"])
-    assert weighed("图书馆的暖气谁来修", [both], weight=6.0)[0].is_included
+    assert is_included("图书馆的暖气谁来修", *both, weight=6.0)
 
 
 def test_german_word_of_general_question_is_no_second_evidence() -> None:
-    held = ("Ich trinke meinen Kaffee ohne Zucker.", ["kaffee"])
-    assert not weighed("Warum ist Kaffee bitter?", [held], weight=6.5)[0].is_included
-    mine = weighed("soll ich uns Kaffee kaufen?", [held], weight=6.5)[0]
+    item = ("Ich trinke meinen Kaffee ohne Zucker.", ["kaffee"])
+    assert not is_included("Warum ist Kaffee bitter?", *item, weight=6.5)
+    mine = weighed("soll ich uns Kaffee kaufen?", [item], weight=6.5)[0]
     assert mine.is_included
     assert mine.kinds["meaning"]
 
 
 def test_question_about_own_habit_includes_item() -> None:
     works, work = ("I work at Siemens.", ["work"]), ("The work on the bridge goes on.", ["work"])
-    for said in ("do you remember where I work?", "where do I work"):
-        assert [one.is_included for one in weighed(said, [works, work], weight=1.0)] == [True, False], said
-    assert weighed("wo wohnen wir?", [("Wir wohnen in Bonn.", ["wohnen"])], weight=1.0)[0].is_included
-    for said in ("where should I work tomorrow?", "how can I work on this?", "what do I need for work?"):
-        assert not weighed(said, [works], weight=1.0)[0].is_included, said
+    for message in ("do you remember where I work?", "where do I work"):
+        assert [one.is_included for one in weighed(message, [works, work], weight=1.0)] == [True, False], message
+    assert is_included("wo wohnen wir?", "Wir wohnen in Bonn.", ["wohnen"], weight=1.0)
+    for message in ("where should I work tomorrow?", "how can I work on this?", "what do I need for work?"):
+        assert not is_included(message, *works, weight=1.0), message
 
 
 def test_number_counts_unless_it_is_the_year_of_a_date() -> None:
-    held = [("Room 2012 has the samples.", ["2012"])]
-    assert weighed("who has the key of room 2012?", held)[0].score > 0
-    assert weighed("who won on 3 May 2012?", held)[0].score == 0
+    items = [("Room 2012 has the samples.", ["2012"])]
+    assert weighed("who has the key of room 2012?", items)[0].score > 0
+    assert weighed("who won on 3 May 2012?", items)[0].score == 0
 
 
 def test_short_word_must_match_literally() -> None:
-    said = "should I call Hi Fi Records about my hi fi?"
-    assert weighed(said, [("He lost his hat.", ["hi"])])[0].score == 0
+    message = "should I call Hi Fi Records about my hi fi?"
+    assert weighed(message, [("He lost his hat.", ["hi"])])[0].score == 0
     assert weighed("is my van taxed?", [("Two vans are parked.", ["van"])])[0].score > 0
 
 
@@ -142,10 +147,10 @@ def test_each_part_is_represented_among_first_three() -> None:
 
 def test_weak_item_is_excluded_beside_complete_match() -> None:
     all_of_it = ["boiler", "manual", "old", "cellar"]
-    held = [("The manual of the old boiler is in the cellar.", all_of_it), ("A manual gearbox.", ["manual"])]
-    strong, weak = weighed("where did I put the manual of the old cellar boiler?", held)
+    items = [("The manual of the old boiler is in the cellar.", all_of_it), ("A manual gearbox.", ["manual"])]
+    strong, weak = weighed("where did I put the manual of the old cellar boiler?", items)
     assert (strong.is_included, weak.is_included) == (True, False)
-    assert weighed("where did I put the manual of the gearbox?", held[1:])[0].is_included
+    assert weighed("where did I put the manual of the gearbox?", items[1:])[0].is_included
 
 
 def test_item_belongs_to_the_part_it_answers() -> None:
@@ -159,8 +164,8 @@ def test_item_belongs_to_the_part_it_answers() -> None:
 
 
 def test_number_counts_only_as_a_name() -> None:
-    held = [("Cue 47 is the storm.", ["47"])]
-    assert weighed("when does number 47 end?", held)[0].score > weighed("are 47 chairs enough?", held)[0].score == 0
+    items = [("Cue 47 is the storm.", ["47"])]
+    assert weighed("when does number 47 end?", items)[0].score > weighed("are 47 chairs enough?", items)[0].score == 0
 
 
 def test_words_for_an_entity_are_no_further_evidence() -> None:
@@ -174,7 +179,7 @@ def test_words_for_an_entity_are_no_further_evidence() -> None:
         names={},
         called={JUNE: frozenset({"wife"})},
     )
-    is_wife, smoke = evidence.of([Item(said, held, None, (JUNE,)) for said, held in lines])
+    is_wife, smoke = evidence.of([Item(content, matching, None, (JUNE,)) for content, matching in lines])
     assert smoke.score == is_wife.score > 0
 
 
@@ -207,19 +212,19 @@ def test_general_request_includes_nothing_by_meaning() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "note", "word"),
+    ("message", "note", "word"),
     [
         ("noch nicht ganz fertig", "Papa macht den Hof noch bis 2028, nicht ich.", "noch"),
         ("geh mit dem Hund raus", "Sicherungen immer mit max_active_runs=1.", "mit"),
         ("will ich sehen", "Patenkind will den Mähdrescher.", "will"),
     ],
 )
-def test_german_function_word_counts_nothing(said: str, note: str, word: str) -> None:
-    assert not weighed(said, [(note, [word])], weight=7.0)[0].score
+def test_german_function_word_counts_nothing(message: str, note: str, word: str) -> None:
+    assert not weighed(message, [(note, [word])], weight=7.0)[0].score
 
 
 def test_english_word_that_is_also_german_counts() -> None:
-    assert weighed("where is my hat", [("The red hat hangs in the hall.", ["hat"])], weight=4.0)[0].is_included
+    assert is_included("where is my hat", "The red hat hangs in the hall.", ["hat"], weight=4.0)
 
 
 def test_weight_of_german_word_is_limited() -> None:
@@ -228,8 +233,8 @@ def test_weight_of_german_word_is_limited() -> None:
 
 
 def test_code_counts_more_than_a_word() -> None:
-    said = "washer flashing E18 what was that"
-    code, word = weighed(said, [("machine E18 again = filter", ["e18"]), ("Washer.", ["washer"])], weight=6.6)
+    message = "washer flashing E18 what was that"
+    code, word = weighed(message, [("machine E18 again = filter", ["e18"]), ("Washer.", ["washer"])], weight=6.6)
     assert code.is_included
     assert code.score > word.score > 0
 
@@ -239,14 +244,8 @@ def test_rare_word_in_general_message_includes_nothing() -> None:
     assert not found.is_included
 
 
-def is_included(
-    text: str, said: str, held: Sequence[str] = (), *, is_about_june: bool = False, weight: float = 4.0
-) -> bool:
-    return weighed(text, [(said, held)], is_about_june=is_about_june, weight=weight)[0].is_included
-
-
 @pytest.mark.parametrize(
-    ("text", "said", "expected"),
+    ("text", "item", "expected"),
     [
         ("should I make us some toast with the eggs?", "Crumbs of the toaster make him ill.", True),
         ("who do I ask for a lift?", "The lifts of the mill are slow.", True),
@@ -255,8 +254,8 @@ def is_included(
         ("when do we mend the tow bar?", "The tower leans.", False),
     ],
 )
-def test_word_family_and_compound_spellings_match(text: str, said: str, expected: bool) -> None:
-    assert is_included(text, said, weight=7.0) is expected
+def test_word_family_and_compound_spellings_match(text: str, item: str, expected: bool) -> None:
+    assert is_included(text, item, weight=7.0) is expected
 
 
 def test_statement_about_unknown_entity_needs_more_evidence() -> None:

@@ -7,10 +7,8 @@ from memoryd.domain.memories.unasked.messages import MessageParts, has_pronoun, 
 from memoryd.domain.skips import SkipReason
 from tests.waiting import soon
 
-
-@pytest.mark.parametrize(
-    "text",
-    [
+SILENT = {
+    SkipReason.SMALL_TALK: [
         "lgtm",
         "hi",
         "thanks a lot!",
@@ -33,19 +31,13 @@ from tests.waiting import soon
         "行，就这样",
         "晚安",
     ],
-)
-def test_small_talk_asks_nothing(text: str) -> None:
-    assert read_message(text, names_entity=False).silence is SkipReason.SMALL_TALK
-
-
-@pytest.mark.parametrize("text", ["👍", "!!!", "…", "🙏🙏"])
-def test_symbols_have_no_content(text: str) -> None:
-    assert read_message(text, names_entity=False).silence is SkipReason.NO_CONTENT
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
+    SkipReason.NO_CONTENT: [
+        "👍",
+        "!!!",
+        "…",
+        "🙏🙏",
+    ],
+    SkipReason.ABOUT_OUTPUT: [
         "no, more formal",
         "in bullet points",
         "再简短一点",
@@ -53,14 +45,7 @@ def test_symbols_have_no_content(text: str) -> None:
         "检查一下错别字",
         "翻译成英文：秋天的雨下了一夜",
     ],
-)
-def test_request_about_last_output_asks_nothing(text: str) -> None:
-    assert read_message(text, names_entity=False).silence is SkipReason.ABOUT_OUTPUT
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
+    SkipReason.ARITHMETIC: [
         "what's 18 * 24?",
         "20% of 340",
         "convert 5 miles to km",
@@ -71,21 +56,17 @@ def test_request_about_last_output_asks_nothing(text: str) -> None:
         "1200除以4是多少",
         "一英里等于多少公里",
     ],
-)
-def test_arithmetic_asks_nothing(text: str) -> None:
-    assert read_message(text, names_entity=False).silence is SkipReason.ARITHMETIC
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
+    SkipReason.PASTED_OUTPUT: [
         'Traceback (most recent call last):\n  File "a.py", line 3, in run\nKeyError: 4',
         "2026-10-01 08:00:00 INFO up\n2026-10-01 08:01:00 WARN slow",
         "错误代码 0x80004005：未指定的错误",
     ],
-)
-def test_pasted_output_asks_nothing(text: str) -> None:
-    assert read_message(text, names_entity=False).silence is SkipReason.PASTED_OUTPUT
+}
+
+
+@pytest.mark.parametrize(("reason", "text"), [(reason, text) for reason, texts in SILENT.items() for text in texts])
+def test_message_asks_nothing(reason: SkipReason, text: str) -> None:
+    assert read_message(text, names_entity=False).silence is reason
 
 
 def test_only_question_above_pasted_output_counts() -> None:

@@ -1,13 +1,10 @@
 """Short messages that correct what their author said just before."""
 
-from datetime import date
-
 import pytest
 
-from memoryd.domain.memories.capture.capture import CaptureVerdict, capture_message
-from memoryd.domain.memories.capture.renewal import with_revisions
-from memoryd.domain.memories.capture.revisions import revisions_of
+from memoryd.domain.memories.capture.capture import CaptureVerdict
 from tests.unit.domain.memories.books import book_from
+from tests.unit.domain.memories.capture.test_revisions import NOTES, verdict_on
 
 SWIMMING = "remember that the swim class is on Monday at 16:00"
 DENTIST = "My dentist is Dr. Weiss"
@@ -57,15 +54,8 @@ NO_CORRECTIONS = [
 
 def revise(message: str, memory: str, *, said_before: str, answer: str = ANSWER) -> CaptureVerdict:
     lines = [f"- W: {one}" for one in OTHERS]
-    return with_revisions(
-        capture_message(message, answer_before=answer),
-        [*revisions_of(message, has_answer=bool(answer or said_before))],
-        book_from({"memory/2026-11-01.md": lines, "memory/2026-11-23.md": [f"- note: {memory}"]}),
-        text=message,
-        answer_before=answer,
-        said_before=said_before,
-        day=date(2026, 11, 23),
-    )
+    book = book_from({NOTES: lines, "memory/2026-11-23.md": [f"- note: {memory}"]})
+    return verdict_on(message, book, answer=answer, said_before=said_before)
 
 
 @pytest.mark.parametrize("answer", [ANSWER, ""])

@@ -25,19 +25,6 @@ OTHER_THINGS = [
     ("周会在星期一。", "不对，周三我请假"),
     ("小武送面粉。", "小武不管账了，现在管账的是大宝。"),
 ]
-REVISED = [
-    ("Kim's riding lesson costs 22 pounds.", "Kim's riding lessons have gone up to 26 quid"),
-    ("Kim wears glasses at school.", "Kim doesn't need her glasses anymore"),
-    ("Our van is a Caddy.", "the Caddy is sold"),
-    ("Lotte braucht nachts eine Windel.", "Lotte braucht nachts keine Windel mehr"),
-    ("The rent is 1,850 pounds a month.", "The rent is now 1,990 pounds a month"),
-    ("The gym costs 39 euros a month.", "The gym went up to 45 euros a month, but no surprise there"),
-    ("I live in Clifton.", "I've moved from Clifton to Bedminster, but not far"),
-    ("I live in Clifton.", "I moved from Clifton to Bedminster, haven't unpacked yet"),
-    ("Der Server läuft auf Debian.", "Der Server läuft jetzt auf Ubuntu."),
-    ("The retro is on Fridays.", "The retro has moved to Sunday"),
-    ("我住在苏州。", "我从苏州搬到无锡了，家具还没到"),
-]
 
 
 @pytest.mark.parametrize(("memory", "message"), BOTH_TRUE)
@@ -52,13 +39,6 @@ def test_denied_change_or_other_thing_revises_nothing(memory: str, message: str)
     verdict, _ = revise(message, f"W: {memory}", answer=memory)
 
     assert [one for item in verdict.items for one in (*item.supersedes, *item.contradicts)] == []
-
-
-@pytest.mark.parametrize(("memory", "message"), REVISED)
-def test_reworded_value_supersedes(memory: str, message: str) -> None:
-    verdict, book = revise(message, f"W: {memory}")
-
-    assert superseded(verdict, book) == [memory]
 
 
 def test_ended_activity_is_captured_literally() -> None:

@@ -9,7 +9,6 @@ from memoryd.domain.memories.line import RetainedLine, parse_line
 from memoryd.domain.memories.sections import memory_sections
 from memoryd.domain.text.chunking import Chunk, SeparateLines, each_chunk
 from memoryd.domain.text.lines import encode_padded
-from tests.chunks import chunk
 
 LOG = RelativePath("memory/2025-11-27.md")
 BANK = RelativePath("bank/world.md")
@@ -112,13 +111,13 @@ def test_document_without_memories_is_cut_normally(text: str) -> None:
 @given(TEXTS)
 def test_no_chunk_crosses_separate_lines(text: str) -> None:
     before = text + ("" if not text or text.endswith("\n") else "\n")
-    whole = f"{before}{BULLETS[0]}\nlast words\n"
+    document = f"{before}{BULLETS[0]}\nlast words\n"
     start = len(before.encode())
     stop = start + len(BULLETS[0]) + 1
-    parts = list(each_chunk(encode_padded(whole), tokens=50, overlap=10, apart=(SeparateLines(start, stop),)))
+    parts = list(each_chunk(encode_padded(document), tokens=50, overlap=10, apart=(SeparateLines(start, stop),)))
     at = next(index for index, part in enumerate(parts) if part.start == start)
     assert parts[at].end == stop - 1
-    assert whole.encode()[parts[at + 1].start : parts[at + 1].end] == b"last words\n"
+    assert document.encode()[parts[at + 1].start : parts[at + 1].end] == b"last words\n"
     assert parts[at + 1].own_start == parts[at + 1].start
     assert all(part.end <= start for part in parts[:at])
 
@@ -140,8 +139,8 @@ def test_heading_outside_the_path_stays_a_chunk() -> None:
 def test_memory_keeps_its_hash_when_lines_are_added() -> None:
     text = f"## Retain\n{BULLETS[0]}"
     more = f"## Retain\n- W: another\n{BULLETS[0]}\r\n- W: and one more\n"
-    (alone,) = memories(text)
-    assert alone.hash in {entry.hash for entry in memories(more)}
+    (before,) = memories(text)
+    assert before.hash in {entry.hash for entry in memories(more)}
 
 
 @given(LOGS, PATHS)
@@ -150,11 +149,6 @@ def test_chunk_text_parses_as_its_memory(text: str, path: RelativePath) -> None:
         parsed = parse_line(entry.text, default_kind=placed.line.kind)
         assert isinstance(parsed, RetainedLine)
         assert parsed == placed.line
-
-
-def test_offsets_are_right_after_multibyte_text() -> None:
-    text = "海边的木屋\n\n海" * 30
-    assert [part.start_line for part in chunk(text)] == [1]
 
 
 def test_bullet_too_long_for_a_memory_is_prose() -> None:

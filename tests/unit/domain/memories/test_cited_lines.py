@@ -1,29 +1,19 @@
 """Checking of citations: the cited line is verified, moved, edited or gone."""
 
-from datetime import date
-
 import pytest
 
 from memoryd.domain.documents import parse
-from memoryd.domain.memories.book import Book, CitedState, MemorySource, book_of, check_citation, cite
-from memoryd.domain.memories.line import RetainedLine, parse_line
+from memoryd.domain.memories.book import Book, CitedState, book_of, check_citation, cite
+from tests.unit.domain.memories.books import source_of
 
 LOG = "memory/2025-11-27.md"
 
 
 def book(*lines: tuple[str, int, str]) -> Book:
-    return book_of(source(*line) for line in lines)
+    return book_of(source_of(*line) for line in lines)
 
 
-def source(path: str, line: int, text: str) -> MemorySource:
-    parsed = parse_line(text)
-    assert isinstance(parsed, RetainedLine)
-    return MemorySource(
-        path=path, start_line=line, end_line=line, line=parsed, day=date(2025, 11, 27), event=None, chunk=line
-    )
-
-
-CITED = cite(source(LOG, 12, "W @Peter: in Marrakech"))
+CITED = cite(source_of(LOG, 12, "W @Peter: in Marrakech"))
 
 
 def test_citation_with_id_round_trips() -> None:

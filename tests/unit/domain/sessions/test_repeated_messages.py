@@ -34,8 +34,8 @@ def test_timed_message_is_the_same_only_at_that_time() -> None:
 
 def test_answer_parts_are_joined_and_repeated_part_is_ignored() -> None:
     assert join_answer("", "Let me look.") == "Let me look."
-    whole = join_answer("Let me look.", "It is 18790.")
-    assert whole == "Let me look.\n\nIt is 18790."
-    assert join_answer(whole, "It is 18790.") is None
+    joined = join_answer("Let me look.", "It is 18790.")
+    assert joined == "Let me look.\n\nIt is 18790."
+    assert join_answer(joined, "It is 18790.") is None
     assert join_answer("It is 18790.", "It is 18790.") is None
     assert len(join_answer("a" * ANSWER_CHARS_MAX, "b") or "") == ANSWER_CHARS_MAX

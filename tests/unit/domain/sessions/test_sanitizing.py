@@ -35,11 +35,6 @@ VISIBLE = (
 )
 
 
-@pytest.mark.parametrize("text", VISIBLE)
-def test_visible_text_is_unchanged(text: str) -> None:
-    assert harmless_text(text) == text
-
-
 @pytest.mark.parametrize(
     ("text", "kept"),
     [
@@ -47,9 +42,10 @@ def test_visible_text_is_unchanged(text: str) -> None:
         ("one\r\ntwo\rthree\x0bfour\x1ffive", "one\ntwo\nthree\nfour five"),
         ("a\u200d\u200cb\ufe0fc\u2060\xadd\U000e0041e", "abcde"),
         ("half \ud83d", "half ?"),
+        *zip(VISIBLE, VISIBLE, strict=True),
     ],
 )
-def test_invisible_characters_are_removed(text: str, kept: str) -> None:
+def test_only_invisible_characters_are_removed(text: str, kept: str) -> None:
     assert harmless_text(text) == kept
 
 
