@@ -1,7 +1,6 @@
 """Help, completion and reference match the table of commands, and every command is in it and described."""
 
 import re
-from collections.abc import Iterator
 from importlib import import_module
 
 import click
@@ -11,21 +10,10 @@ from click.shell_completion import ShellComplete
 from memoryd.cli import overview
 from memoryd.cli.main import COMMANDS, memoryctl
 from memoryd.daemon.main import main as memoryd
-from tests.docs.commands import page
+from tests.docs.commands import page, walk
 from tests.package_trees import TREES
 
 NAMES = list(COMMANDS)
-
-
-def walk(command: click.Command, name: str) -> Iterator[tuple[str, click.Command]]:
-    """Yield a command and its subcommands, with their full names."""
-    yield name, command
-    if isinstance(command, click.Group):
-        context = click.Context(command)
-        for below in command.list_commands(context):
-            found = command.get_command(context, below)
-            assert found is not None
-            yield from walk(found, f"{name} {below}")
 
 
 ALL = dict([*walk(memoryd, "memoryd"), *walk(memoryctl, "memoryctl")])
