@@ -10,7 +10,7 @@ from tests.contract.embedding_server import Asked, EmbeddingServer, Reply, numbe
 
 @dataclass
 class Job:
-    """A job as the provider keeps it."""
+    """A batch job of the provider."""
 
     name: str
     keys: dict[str, str]
@@ -20,19 +20,19 @@ class Job:
 
 @dataclass
 class BatchBackend:
-    """Set as `behaviour` of a server. A job is over after `polls` looks at it; `None` never."""
+    """The `behaviour` of a server with batches. A job ends after `polls` polls, or never if None."""
 
     server: EmbeddingServer
     polls: int | None = 1
     broken: set[str] = field(default_factory=set)
-    """Texts that a job fails on."""
+    """Texts for which a job fails."""
     outcome: str = "completed"
     jobs: dict[str, Job] = field(default_factory=dict)
     files: dict[str, dict[str, str]] = field(default_factory=dict)
     odd: Callable[[Asked], Reply | None] = lambda _asked: None
-    """Looked at first."""
+    """Asked first for a reply."""
     after_create: Reply | None = None
-    """Sent instead of the answer to a submission that was accepted."""
+    """Sent instead of the answer to an accepted submission."""
 
     @property
     def is_gemini(self) -> bool:
@@ -40,29 +40,29 @@ class BatchBackend:
 
     @property
     def direct(self) -> list[str]:
-        """Texts that came by direct calls."""
-        asked = [request for request in self.server.asked if request.path in self.server.dialect.paths]
-        return [text for request in asked for text in self.server.dialect.texts(request.body)]
+        """Texts that came in direct calls."""
+        request = [request for request in self.server.asked if request.path in self.server.dialect.paths]
+        return [text for request in request for text in self.server.dialect.texts(request.body)]
 
-    def __call__(self, asked: Asked) -> Reply | None:
-        odd = self.odd(asked)
-        if odd is not None or asked.path in self.server.dialect.paths:
+    def __call__(self, request: Asked) -> Reply | None:
+        odd = self.odd(request)
+        if odd is not None or request.path in self.server.dialect.paths:
             return odd
-        path = asked.path.partition("?")[0]
-        if path.endswith("/files") and asked.method == "POST":
-            return self._upload(asked)
-        if asked.method == "POST" and (path == "/v1/batches" or path.endswith(":asyncBatchEmbedContent")):
-            return self._create(asked.body)
+        path = request.path.partition("?")[0]
+        if path.endswith("/files") and request.method == "POST":
+            return self._upload(request)
+        if request.method == "POST" and (path == "/v1/batches" or path.endswith(":asyncBatchEmbedContent")):
+            return self._create(request.body)
         if path == "/v1/batches":
             return Reply(200, {("operations" if self.is_gemini else "data"): [self._state(id) for id in self.jobs]})
         if path.endswith(("/content", ":download")):
             return self._content(path)
         return self._job(path)
 
-    def _upload(self, asked: Asked) -> Reply:
-        lines = [json.loads(line) for line in asked.raw.splitlines() if line.startswith((b'{"custom_id"', b'{"key"'))]
+    def _upload(self, request: Asked) -> Reply:
+        lines = [json.loads(line) for line in request.raw.splitlines() if line.startswith((b'{"custom_id"', b'{"key"'))]
         if self.is_gemini:
-            assert asked.path == "/upload/v1/files?uploadType=multipart"
+            assert request.path == "/upload/v1/files?uploadType=multipart"
             keys = {line["key"]: line["request"]["content"]["parts"][0]["text"] for line in lines}
         elif self.server.dialect.provider == "voyage":
             assert all(line.keys() == {"custom_id", "body"} for line in lines)

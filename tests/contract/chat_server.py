@@ -1,4 +1,4 @@
-"""A real HTTP server on loopback that speaks OpenAI's chat completions, and misbehaves as told.
+"""A real HTTP server on loopback that speaks OpenAI's chat completions, and misbehaves on request.
 
 The shapes of requests, answers and errors are written from the API reference of chat completions.
 """
@@ -28,21 +28,21 @@ class ChatServer(EmbeddingServer):
     content: str | None = None
     finish: str = "stop"
 
-    def ordinary(self, asked: Asked) -> Reply:
-        if asked.path != PATH:
+    def ordinary(self, request: Asked) -> Reply:
+        if request.path != PATH:
             return Reply(404, b"404 page not found", {"Content-Type": "text/plain"})
         if self.content is not None:
             return self.said(self.content)
-        return self.said(json.dumps(smallest(schema_in(asked.body))))
+        return self.said(json.dumps(smallest(schema_in(request.body))))
 
     def said(self, content: object, **message: object) -> Reply:
-        said = {"role": "assistant", "content": content, "refusal": None} | message
-        choice = {"index": 0, "message": said, "logprobs": None, "finish_reason": self.finish}
+        text = {"role": "assistant", "content": content, "refusal": None} | message
+        choice = {"index": 0, "message": text, "logprobs": None, "finish_reason": self.finish}
         return Reply(200, {"id": "c-1", "object": "chat.completion", "model": "m", "choices": [choice]})
 
 
 def schema_in(body: Any) -> Any:
-    """Return the schema of a request: in its place, or in the words of the system."""
+    """Return the schema of a request, from its field or from the system message."""
     form = body["response_format"]
     if form["type"] == "json_schema":
         return form["json_schema"]["schema"]
@@ -58,7 +58,7 @@ def smallest(schema: Any, root: Any = None) -> Any:
         case {"enum": [first, *_]} | {"const": first}:
             return first
         case {"type": "object"}:
-            return {name: smallest(one, root) for name, one in schema["properties"].items()}
+            return {name: smallest(below, root) for name, below in schema["properties"].items()}
         case {"type": "array"}:
             return [smallest(schema["items"], root)] * schema.get("minItems", 0)
     return {"string": "a", "integer": 1, "number": 1.0, "boolean": True}[schema["type"]]

@@ -1,4 +1,4 @@
-"""A real HTTP server on loopback that speaks the wire format of a provider, and misbehaves as told.
+"""A real HTTP server on loopback that speaks the wire format of a provider, and misbehaves on request.
 
 The shapes of requests, answers and errors are written from the providers' API references.
 """
@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 
 from memoryd.domain.embedding import PROVIDERS
+from memoryd.domain.vector import Vector
+from memoryd.embed.protocol import Unembeddable
 from memoryd.embed.remote.breaker import EndpointBreaker
 from memoryd.embed.remote.embedder import RemoteEmbedder, open_remote
 from memoryd.embed.remote.settings import Credentials, EndpointAccess, RemoteSettings
@@ -30,21 +32,36 @@ async def opened_at(
     breaker: EndpointBreaker | None = None,
     **fields: Any,
 ) -> RemoteEmbedder:
-    """Open a provider with a key and headers that are known already."""
+    """Open an embedder of a provider with the given key and headers."""
     settings = RemoteSettings(provider, access=EndpointAccess(base_url), **fields)
     credentials = Credentials(api_key, tuple((headers or {}).items()))
     return await open_remote(settings, credentials, breaker or EndpointBreaker())
 
 
 def numbers_for(text: str, dimensions: int = DIMENSIONS) -> list[float]:
-    """A vector that only this text gets; not of length 1."""
+    """Return a vector that is unique for a text, and not of length 1."""
     seed = int.from_bytes(sha256(text.encode()).digest()[:8], "big")
     return [float(number) for number in np.random.default_rng(seed).normal(size=dimensions)]
 
 
+def unit(text: str) -> Vector:
+    """Return the vector that an embedder must give for a text."""
+    vector = np.asarray(numbers_for(text))
+    return np.asarray(vector / np.linalg.norm(vector), dtype=np.float32)
+
+
+def same(got: Vector | Unembeddable, expected: Vector) -> bool:
+    return not isinstance(got, Unembeddable) and got.dtype == np.float32 and np.allclose(got, expected, atol=1e-6)
+
+
+def are_right(got: Sequence[Vector | Unembeddable], texts: Sequence[str]) -> bool:
+    """Tell whether these are the vectors of the texts, in order."""
+    return all(same(vector, unit(text)) for vector, text in zip(got, texts, strict=True))
+
+
 @dataclass
 class Asked:
-    """A request as it came in."""
+    """A request that the server received."""
 
     method: str
     path: str
@@ -58,31 +75,31 @@ class Asked:
 
 @dataclass
 class Reply:
-    """An answer out of the ordinary: its bytes, how they go out, and what becomes of the connection."""
+    """A special answer: its bytes, how they are sent, and what happens to the connection."""
 
     status: int = 200
     body: bytes | object = b""
     headers: dict[str, str] = field(default_factory=dict)
     cut_after: int | None = None
-    """Close after so many bytes of the body, of which all are announced."""
+    """Close after so many bytes of the body, though Content-Length announces all."""
     drip: bool = False
-    """Send a byte now and then, for ever."""
+    """Send single bytes slowly, without end."""
     reset: bool = False
-    """Answer nothing and reset the connection."""
+    """Reset the connection without an answer."""
     huge: bool = False
-    """Send blanks for ever."""
+    """Send blanks without end."""
 
     def content(self) -> bytes:
         return self.body if isinstance(self.body, bytes) else json.dumps(self.body).encode()
 
 
 Behaviour = Callable[[Asked], Reply | None]
-"""What to do with a request; None for the provider's ordinary answer."""
+"""Returns the reply to a request; None for the provider's ordinary answer."""
 
 
 @dataclass
 class Dialect:
-    """How a provider is asked and answers."""
+    """The wire format of a provider."""
 
     provider: str
     texts: Callable[[Any], list[str]]
@@ -91,9 +108,9 @@ class Dialect:
     key_header: str
     paths: tuple[str, ...]
     too_many: tuple[int, str] = (413, "")
-    """Status and text for a request with more than the provider takes."""
+    """Status and text for a request with more texts than the provider takes."""
     model: str = ""
-    """One that wants no prompt; the provider's default model unless that wants one."""
+    """A model without a prompt: the provider's default, unless that has one."""
 
     def __post_init__(self) -> None:
         self.model = self.model or PROVIDERS[self.provider].model
@@ -166,19 +183,19 @@ DIALECTS: Mapping[str, Dialect] = {
 
 @dataclass
 class EmbeddingServer:
-    """Answers as a provider does, unless `behaviour` says otherwise. `script` is used up one reply a request."""
+    """Answers like a provider, unless `behaviour` says otherwise. `script` has one reply for each next request."""
 
     dialect: Dialect
     dimensions: int = DIMENSIONS
     script: list[Reply | None] = field(default_factory=list)
-    behaviour: Behaviour = lambda _asked: None
+    behaviour: Behaviour = lambda _request: None
     asked: list[Asked] = field(default_factory=list)
     connections: int = 0
     port: int = 0
     busy: int = 0
     most_busy: int = 0
     gate: asyncio.Event = field(default_factory=asyncio.Event)
-    """Closed, it holds every ordinary answer back."""
+    """While it is cleared, ordinary answers are held back."""
     _handlers: set[asyncio.Task[None] | None] = field(default_factory=set)
     _server: asyncio.Server | None = None
 
@@ -195,8 +212,8 @@ class EmbeddingServer:
 
     @property
     def texts(self) -> list[str]:
-        """Every text that was ever sent here."""
-        return [text for asked in self.asked for text in self.dialect.texts(asked.body)]
+        """Every text received so far."""
+        return [text for request in self.asked for text in self.dialect.texts(request.body)]
 
     @contextlib.asynccontextmanager
     async def running(self) -> AsyncIterator["EmbeddingServer"]:
@@ -211,7 +228,7 @@ class EmbeddingServer:
         self.port = self._server.sockets[0].getsockname()[1]
 
     async def stop(self) -> None:
-        """Go away, and break off what is under way; `start` comes back at the same port."""
+        """Stop and break off open requests; `start` uses the same port again."""
         assert self._server is not None
         self._server.close()
         for handler in filter(None, self._handlers):
@@ -247,10 +264,10 @@ class EmbeddingServer:
             self.busy -= 1
         return await self._send(reply, writer)
 
-    def ordinary(self, asked: Asked) -> Reply:
-        if asked.path not in self.dialect.paths:
+    def ordinary(self, request: Asked) -> Reply:
+        if request.path not in self.dialect.paths:
             return Reply(404, b"404 page not found", {"Content-Type": "text/plain"})
-        rows = [numbers_for(text, self.dimensions) for text in self.dialect.texts(asked.body)]
+        rows = [numbers_for(text, self.dimensions) for text in self.dialect.texts(request.body)]
         return Reply(200, self.dialect.answer(rows))
 
     def refusal(self, status: int, message: str, **headers: str) -> Reply:

@@ -1,4 +1,4 @@
-"""A chat server in a thread of its own, for those who ask it from another process."""
+"""A chat server in its own thread, for tests that call it from another process."""
 
 import asyncio
 import threading

@@ -1,4 +1,4 @@
-"""One gate before every route that returns memory text: who is let in, and that nobody passes beside it."""
+"""Access rules of every route, for each socket and session key; no route bypasses them."""
 
 import itertools
 import re
@@ -25,7 +25,7 @@ from tests.sweeps import whole_or
 from tests.waiting import SECONDS, eventually
 
 ON_PORT = [row for row in TABLE if row.served is Transport.PORT]
-QA_WRITTEN: dict[str, dict[str, object]] = {
+POSTED: dict[str, dict[str, object]] = {
     "qa/turns": {"q": "Which lantern?", "a": "The one beside the boat.", "sessionId": "lanterns"},
     "qa/context": {"message": "lantern boat"},
     "qa/mark": {"citation": "session:lanterns#Q999", "keep": False},
@@ -39,8 +39,8 @@ QA_WRITTEN: dict[str, dict[str, object]] = {
     "memories/00000000/importance": {"importance": 0.5},
     "memories/00000000/replace": {"text": "the pier was painted in spring"},
 }
-QA_READ = ("qa/sessions", "qa/sessions/lanterns", "qa/topics", "qa/stats")
-KEPT_READ = {
+QA_FETCHED = ("qa/sessions", "qa/sessions/lanterns", "qa/topics", "qa/stats")
+FETCHED = {
     "sessions/list": {},
     "sessions/lines": {"citation": "session:lanterns#Q1"},
     "verify": {"citation": "MEMORY.md#L1"},
@@ -54,10 +54,10 @@ KEPT_READ = {
     "memories/00000000/why": {},
     "memories/00000000": {},
 }
-"""The list of conversations is asked as `sessions`, which is the name of beginning one here."""
+"""`sessions/list` is `GET /v1/sessions`; plain `sessions` means beginning one here."""
 RECALLED = {"query": "lantern boat", "k": 50, "explain": True, "format": "bundle"}
-ROUTES = ("search", "recall", "files", "events", "sessions", *QA_WRITTEN, *QA_READ, *KEPT_READ)
-UNKNOWN = (
+ROUTES = ("search", "recall", "files", "events", "sessions", *POSTED, *QA_FETCHED, *FETCHED)
+MAY_BE_MISSING = (
     "qa/mark",
     "qa/sessions/lanterns",
     "sessions/lines",
@@ -71,7 +71,7 @@ UNKNOWN = (
     "memories/00000000/importance",
     "memories/00000000/replace",
 )
-"""What is asked of these may not be there."""
+"""Routes that may answer `not_found`."""
 
 
 @pytest.fixture(scope="module")
@@ -88,7 +88,7 @@ def client_of(daemon: RunningDaemon, socket: str) -> httpx.Client:
 
 
 def ask(daemon: RunningDaemon, socket: str, route: str, query: str = "lantern boat", **asked: str) -> httpx.Response:
-    """Ask a route on a socket; a stream of events is left after its first bytes."""
+    """Call a route on a socket; a stream of events is closed after its first bytes."""
     with client_of(daemon, socket) as client:
         if route == "search":
             return client.post("/v1/search", json={"query": query, "maxResults": 50, "explain": True, **asked})
@@ -98,15 +98,15 @@ def ask(daemon: RunningDaemon, socket: str, route: str, query: str = "lantern bo
             return client.get("/v1/files/MEMORY.md", params=asked)
         if route == "sessions":
             return client.post("/v1/sessions/start", json=asked)
-        if route in QA_WRITTEN:
-            told: dict[str, object] = {**QA_WRITTEN[route], **asked}
+        if route in POSTED:
+            body: dict[str, object] = {**POSTED[route], **asked}
             if "sessionKey" in asked or socket == "beta-fixed":
-                # each key has a session of its own
-                told.pop("sessionId", None)
-            return client.post(f"/v1/{route}", json=told)
-        if route in KEPT_READ:
-            return client.get(f"/v1/{route.removesuffix('/list')}", params={**KEPT_READ[route], **asked})
-        if route in QA_READ:
+                # each key has its own session
+                body.pop("sessionId", None)
+            return client.post(f"/v1/{route}", json=body)
+        if route in FETCHED:
+            return client.get(f"/v1/{route.removesuffix('/list')}", params={**FETCHED[route], **asked})
+        if route in QA_FETCHED:
             return client.get(f"/v1/{route}", params=asked)
         with client.stream("GET", "/v1/events", params=asked) as reply:
             if reply.status_code != httpx.codes.OK:
@@ -158,17 +158,17 @@ def test_f145_matrix_of_sockets_and_keys(daemon: RunningDaemon, route: str) -> N
     """Each socket and key is allowed or denied on each route as the table says, without a marker."""
     for socket, asked, expected in MATRIX:
         reply = ask(daemon, socket, route, **asked)
-        row, said = (socket, asked), outcome(reply)
+        row, code = (socket, asked), outcome(reply)
         if route == "sessions" and "sessionKey" not in asked:
-            assert (row, said) == (row, "invalid_request"), "a session has a key"
+            assert (row, code) == (row, "invalid_request"), "a session needs a key"
             continue
-        assert (row, said) == (row, expected) or (expected, said, route in UNKNOWN) == ("ok", "not_found", True)
+        assert (row, code) == (row, expected) or (expected, code, route in MAY_BE_MISSING) == ("ok", "not_found", True)
         if expected == "denied":
             assert (row, reply.status_code) == (row, httpx.codes.FORBIDDEN)
             assert not [marker for marker in itertools.chain(*MARKERS.values()) if marker in reply.text], row
 
 
-def test_denial_is_logged_with_channel_and_chat_type_and_without_the_key(daemon: RunningDaemon) -> None:
+def test_denial_is_logged_with_channel_and_chat_type_but_no_key(daemon: RunningDaemon) -> None:
     ask(daemon, "owner", "search", sessionKey="agent:alpha:telegram:group:0049301234567")
     line = next(line for line in reversed(daemon.log.read_text().splitlines()) if "access denied" in line)
     assert "telegram" in line
@@ -176,14 +176,14 @@ def test_denial_is_logged_with_channel_and_chat_type_and_without_the_key(daemon:
     assert "0049301234567" not in daemon.log.read_text()
 
 
-def test_key_of_an_agent_names_it(daemon: RunningDaemon) -> None:
+def test_session_key_selects_its_agent(daemon: RunningDaemon) -> None:
     hits = ask(daemon, "owner", "search", sessionKey=DIRECT.format("beta")).json()["results"]
     assert hits
     assert any("ultramarin" in hit["snippet"] for hit in hits)
     assert not any(marker in hit["snippet"] for marker in MARKERS["alpha"] for hit in hits)
 
 
-def test_events_for_a_key_without_an_agent_are_those_of_the_default_agent(tmp_path: Path) -> None:
+def test_key_without_an_agent_gets_events_of_the_default_agent(tmp_path: Path) -> None:
     with prepare(tmp_path, None) as running:
         running.client().sync()
         asked = {"sessionKey": "telegram:direct:42"}
@@ -193,16 +193,16 @@ def test_events_for_a_key_without_an_agent_are_those_of_the_default_agent(tmp_pa
             for agent in ("beta", "alpha"):
                 (tmp_path / agent / "memory" / "new.md").write_text("# New\n\nSaved.\n")
                 running.client().sync(agent=agent)
-            heard = next(line for line in lines if line.startswith("data:"))
-        assert '"alpha"' in heard
+            event = next(line for line in lines if line.startswith("data:"))
+        assert '"alpha"' in event
 
 
-def test_socket_of_an_agent_shows_that_agent_alone(daemon: RunningDaemon) -> None:
+def test_socket_of_an_agent_shows_only_that_agent(daemon: RunningDaemon) -> None:
     transport = httpx.HTTPTransport(uds=str(socket_of(daemon.home, "beta")), verify=False)
     with httpx.Client(transport=transport, base_url="http://memoryd", timeout=SECONDS) as client:
-        seen = client.get("/v1/status")
-        assert [agent["id"] for agent in seen.json()["agents"]] == ["beta"]
-        assert "alpha" not in seen.text
+        status = client.get("/v1/status")
+        assert [agent["id"] for agent in status.json()["agents"]] == ["beta"]
+        assert "alpha" not in status.text
         assert client.post("/v1/sync", json={"agent": "alpha"}).json()["error"]["code"] == "denied"
         assert client.post("/v1/sync", json={}).is_success
 
@@ -221,12 +221,12 @@ def test_citations_are_in_the_text_of_direct_chats_only(tmp_path: Path) -> None:
         assert "Source:" not in str(reply["results"])
 
 
-def test_owner_needs_a_key_where_the_scope_wants_one(tmp_path: Path) -> None:
+def test_owner_needs_a_key_if_the_scope_requires_one(tmp_path: Path) -> None:
     with prepare(tmp_path, None, {"requireSessionKey": True}, citations="off") as running:
         for route in ROUTES:
             assert outcome(ask(running, "owner", route)) == ("invalid_request" if route == "sessions" else "denied")
             asked = outcome(ask(running, "owner", route, sessionKey=DIRECT.format("alpha")))
-            assert asked == "ok" or (asked == "not_found" and route in UNKNOWN)
+            assert asked == "ok" or (asked == "not_found" and route in MAY_BE_MISSING)
         running.client().sync()
         reply = ask(running, "owner", "search", "zinnober", sessionKey=DIRECT.format("alpha")).json()
         assert (reply["citations"], "citation" in reply["results"][0]) == ("off", False)
@@ -246,7 +246,7 @@ FOREIGN = {"alpha": MARKERS["beta"], "beta": MARKERS["alpha"]}
     key=st.sampled_from([None, DIRECT.format("alpha"), DIRECT.format("beta"), GROUP.format("beta"), "main", "x"]),
     path=st.sampled_from(["MEMORY.md", "../beta/MEMORY.md", "../alpha/memory/2026-11-18.md", "memory/2026-11-18.md"]),
 )
-def test_f145_no_word_of_one_agent_surfaces_in_another(
+def test_f145_no_text_of_one_agent_reaches_another(
     daemon: RunningDaemon,
     words: list[str],
     agent: str,
@@ -255,22 +255,22 @@ def test_f145_no_word_of_one_agent_surfaces_in_another(
     key: str | None,
     path: str,
 ) -> None:
-    """Random questions, agents, keys and paths never tell a marker of another agent."""
+    """Random questions, agents, keys and paths never return a marker of another agent."""
     asked = {name: value for name, value in (("agent", named), ("sessionKey", key)) if value is not None}
     query = " ".join(words)
     transport = httpx.HTTPTransport(uds=str(socket_of(daemon.home, socket)), verify=False)
     with httpx.Client(transport=transport, base_url="http://memoryd", timeout=SECONDS) as client:
         found = client.post("/v1/search", json={"query": query, "maxResults": 50, "explain": True, **asked})
         read = client.get(f"/v1/files/{path.replace('/', '%2f')}", params=asked)
-    # the agent that the request may mean: its socket's, the named one, its key's, the default
+    # the agent of the request: its socket's, the named one, its key's, the default
     of_key = key.split(":")[1] if key and key.startswith("agent:") else None
-    meant = (None if socket == "owner" else socket.removesuffix("-fixed")) or named or of_key or "alpha"
+    effective = (None if socket == "owner" else socket.removesuffix("-fixed")) or named or of_key or "alpha"
     for reply in (found, read):
         if not reply.is_success:
             assert reply.json()["error"]["code"] in (ErrorCode.DENIED, ErrorCode.NOT_FOUND)
         texts = reply.text if reply is read else str((reply.json().get("results"), reply.json().get("misses")))
         shown = texts if reply.is_success else ""
-        assert not any(marker in shown for marker in FOREIGN[meant])
+        assert not any(marker in shown for marker in FOREIGN[effective])
     if found.is_success and {"lantern", "boat"} & set(words):
         assert found.json()["mode"] == "hybrid"
 
@@ -303,19 +303,19 @@ CALLS: dict[tuple[str, str], dict[str, object]] = {
     ("POST", "/v1/proposals/{proposal}/accept"): {"url": "/v1/proposals/0123456789ab/accept", "json": {}},
     ("POST", "/v1/proposals/{proposal}/reject"): {"url": "/v1/proposals/0123456789ab/reject", "json": {}},
     ("POST", "/v1/sessions/remember"): {"json": {"session": "lanterns", "remember": False}},
-    ("POST", "/v1/qa/turns"): {"json": QA_WRITTEN["qa/turns"]},
+    ("POST", "/v1/qa/turns"): {"json": POSTED["qa/turns"]},
     ("GET", "/v1/qa/sessions"): {},
     ("GET", "/v1/qa/sessions/{session}"): {"url": "/v1/qa/sessions/lanterns"},
-    ("POST", "/v1/qa/context"): {"json": QA_WRITTEN["qa/context"]},
-    ("POST", "/v1/qa/mark"): {"json": QA_WRITTEN["qa/mark"]},
+    ("POST", "/v1/qa/context"): {"json": POSTED["qa/context"]},
+    ("POST", "/v1/qa/mark"): {"json": POSTED["qa/mark"]},
     ("GET", "/v1/qa/topics"): {},
     ("GET", "/v1/qa/stats"): {},
     ("POST", "/v1/recall"): {"json": RECALLED},
-    ("POST", "/v1/turns"): {"json": QA_WRITTEN["turns"]},
+    ("POST", "/v1/turns"): {"json": POSTED["turns"]},
     ("GET", "/v1/told"): {},
     ("POST", "/v1/told"): {"json": {"number": 1, "name": "lantern", "judgement": "noise"}},
     ("POST", "/v1/capture"): {"json": {"text": "I live in Graz.", "dryRun": True}},
-    ("POST", "/v1/retain"): {"json": QA_WRITTEN["retain"]},
+    ("POST", "/v1/retain"): {"json": POSTED["retain"]},
     ("GET", "/v1/memories"): {},
     ("POST", "/v1/memories"): {"json": {"text": "the pier was painted in spring"}},
     ("POST", "/v1/memories/search"): {"json": {"query": "lantern"}},
@@ -360,10 +360,10 @@ CALLS: dict[tuple[str, str], dict[str, object]] = {
     ("POST", "/v1/page"): {"json": {}},
     **{(row.method, row.path): {"url": row.path.format(memory="00000000")} for row in ON_PORT},
 }
-"""How each row of the table is asked: on an agent's socket without the key that this takes."""
+"""How each row of the table is called: on an agent's socket without its required key."""
 
 
-def test_table_is_what_the_daemon_serves(daemon: RunningDaemon) -> None:
+def test_daemon_serves_exactly_the_table(daemon: RunningDaemon) -> None:
     with client_of(daemon, "owner") as client:
         paths = client.get("/openapi.json").json()["paths"]
     described = {(method.upper(), path) for path, methods in paths.items() for method in methods}
@@ -371,39 +371,41 @@ def test_table_is_what_the_daemon_serves(daemon: RunningDaemon) -> None:
 
 
 @pytest.mark.parametrize("row", TABLE, ids=lambda row: f"{row.method} {row.path}")
-def test_agents_socket_may_ask_what_the_table_says(daemon: RunningDaemon, row: Row) -> None:
+def test_agent_socket_allows_what_the_table_says(daemon: RunningDaemon, row: Row) -> None:
     call = CALLS[row.method, row.path]
     with client_of(daemon, "beta") as client:
         reply = client.request(row.method, **{"url": row.path, **call})  # type: ignore[arg-type]  # a table of values
     expected = "ok" if row.who in (Who.ANYONE, Who.AGENT) else "denied"
     assert outcome(reply) == expected
     if row.who is Who.SESSION:
-        assert any(row.path.startswith(f"/v1/{route}") for route in ROUTES), "the matrix above asks it"
+        assert any(row.path.startswith(f"/v1/{route}") for route in ROUTES), "the matrix above calls it"
 
 
-async def test_app_answers_the_table_and_nothing_else() -> None:
+async def test_application_routes_exactly_the_table() -> None:
     app = Application()
     for row in TABLE:
         named = {name: f"some-{name}" for name in re.findall(r"\{(\w+)\}", row.path)}
-        assert app._row(row.method, row.path.format(**named)) == (row, named), "its own row, with what its path names"
+        assert app._row(row.method, row.path.format(**named)) == (row, named), (
+            "its own row, with the parameters of its path"
+        )
     assert len({(row.method, row.path) for row in TABLE}) == len(TABLE)
     for method, path in (("GET", "/v1/nothing"), ("DELETE", "/v1/search"), ("GET", "/v1/search/"), ("GET", "/")):
         with pytest.raises(RequestError):
             app._row(method, path)
 
 
-async def test_row_for_nobody_is_refused_on_the_owners_socket() -> None:
-    """A call is answered behind the gate alone: what the rules of the table do not let in, its handler never sees."""
+async def test_row_for_nobody_is_denied_on_the_owner_socket() -> None:
+    """A handler is never called if the table does not admit the caller."""
 
     async def secrets() -> dict[str, str]:
-        raise AssertionError("it was asked")
+        raise AssertionError("it was called")
 
     gate = AccessPolicy(rules=AccessRules(), agents=["main"], bindings={})
     app = Application(services(gate=gate), [call("GET", "/late", None, secrets)])  # type: ignore[arg-type]
 
-    async def on_owners_socket(scope: Scope, receive: Receive, send: Send) -> None:
+    async def on_owner_socket(scope: Scope, receive: Receive, send: Send) -> None:
         await app({**scope, "state": {"peer": Peer(uid=0, pid=0, socket="owner")}}, receive, send)
 
-    transport = httpx.ASGITransport(on_owners_socket)
+    transport = httpx.ASGITransport(on_owner_socket)
     async with httpx.AsyncClient(transport=transport, base_url="http://memoryd") as client:
         assert outcome(await client.get("/v1/late")) == "denied"

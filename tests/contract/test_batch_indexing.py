@@ -1,4 +1,4 @@
-"""Embedding through batch jobs: what arrives, what is paid for once, and what happens when jobs do not work."""
+"""Embedding with batch jobs: results, jobs that are paid for once, and failing jobs."""
 
 import asyncio
 import contextlib
@@ -7,11 +7,9 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from msgspec.structs import replace
 
-from memoryd.domain.vector import Vector
 from memoryd.embed.protocol import Attachment, Passage, Unembeddable
 from memoryd.embed.remote.batch_embedder import BatchEmbedder, BatchSettings
 from memoryd.embed.remote.breaker import EndpointBreaker
@@ -19,7 +17,7 @@ from memoryd.embed.remote.settings import CallTimeouts
 from memoryd.errors import EmbedderUnavailable
 from memoryd.retry import BreakerRule, Retry
 from tests.contract.batch_server import BatchBackend
-from tests.contract.embedding_server import DIALECTS, Asked, EmbeddingServer, Reply, numbers_for, opened_at
+from tests.contract.embedding_server import DIALECTS, Asked, EmbeddingServer, Reply, are_right, opened_at
 from tests.waiting import eventually_async
 
 MODELS = {"openai": "text-embedding-3-small", "gemini": "gemini-embedding-001", "voyage": "voyage-4-large"}
@@ -54,17 +52,11 @@ async def opened(backend: BatchBackend, folder: Path, **changes: Any) -> AsyncIt
         await embedder.aclose()
 
 
-def are_right(got: list[Vector | Unembeddable], texts: list[str]) -> bool:
-    wanted = [np.asarray(numbers_for(text)) for text in texts]
-    pairs = zip(got, wanted, strict=True)
-    return all(not isinstance(g, Unembeddable) and np.allclose(g, w / np.linalg.norm(w), atol=1e-6) for g, w in pairs)
-
-
 def submissions(backend: BatchBackend) -> int:
     return len(backend.jobs)
 
 
-async def test_many_texts_go_through_a_job_and_come_back_in_order(backend: BatchBackend, tmp_path: Path) -> None:
+async def test_many_texts_are_embedded_by_a_job_in_order(backend: BatchBackend, tmp_path: Path) -> None:
     async with opened(backend, tmp_path) as embedder:
         got = await embedder.embed_documents([*PASSAGES, Passage(" ")])
     assert are_right(got[:-1], NOTES)
@@ -72,14 +64,14 @@ async def test_many_texts_go_through_a_job_and_come_back_in_order(backend: Batch
     assert (submissions(backend), backend.direct) == (1, [])
 
 
-async def test_few_texts_and_questions_are_asked_directly(backend: BatchBackend, tmp_path: Path) -> None:
+async def test_few_texts_and_questions_are_embedded_directly(backend: BatchBackend, tmp_path: Path) -> None:
     async with opened(backend, tmp_path) as embedder:
         assert are_right(await embedder.embed_documents(PASSAGES[:3]), NOTES[:3])
         assert are_right([await embedder.embed_query("boiler")], ["boiler"])
     assert submissions(backend) == 0
 
 
-async def test_pictures_never_go_through_a_job(backend: BatchBackend, tmp_path: Path) -> None:
+async def test_pictures_are_never_sent_to_a_job(backend: BatchBackend, tmp_path: Path) -> None:
     pictures = [Passage("a", attachment=Attachment("image/png", bytes([number]), b"x")) for number in range(8)]
     async with opened(backend, tmp_path) as embedder:
         got = await embedder.embed_documents(pictures)
@@ -87,7 +79,7 @@ async def test_pictures_never_go_through_a_job(backend: BatchBackend, tmp_path: 
     assert submissions(backend) == 0
 
 
-async def test_note_of_a_job_holds_no_text_and_no_key_and_is_private(backend: BatchBackend, tmp_path: Path) -> None:
+async def test_file_of_a_job_is_private_without_texts_and_key(backend: BatchBackend, tmp_path: Path) -> None:
     async with opened(backend, tmp_path / "jobs") as embedder:
         await embedder.embed_documents(PASSAGES)
     (note,) = (tmp_path / "jobs").iterdir()
@@ -96,24 +88,24 @@ async def test_note_of_a_job_holds_no_text_and_no_key_and_is_private(backend: Ba
     assert note.stat().st_mode & 0o077 == 0
 
 
-async def test_restart_while_a_job_runs_pays_once(backend: BatchBackend, tmp_path: Path) -> None:
+async def test_job_is_paid_for_once_despite_a_restart(backend: BatchBackend, tmp_path: Path) -> None:
     backend.polls = None
     async with opened(backend, tmp_path) as embedder:
         asked = asyncio.ensure_future(embedder.embed_documents(PASSAGES))
         await eventually_async(lambda: submissions(backend) == 1)
-        # its answer is on its way, and nobody waits for the job any more
+        # its answer is on its way
         await asyncio.sleep(0.1)
         asked.cancel()
     assert submissions(backend) == 1
     backend.polls = 1
     async with opened(backend, tmp_path) as embedder:
         assert are_right(await embedder.embed_documents(PASSAGES), NOTES)
-        # killed before the vectors were stored: asked for again, paid for once
+        # the vectors were not stored: embedded again, paid for once
         assert are_right(await embedder.embed_documents(PASSAGES), NOTES)
     assert (submissions(backend), backend.direct) == (1, [])
 
 
-async def test_submission_whose_answer_was_lost_is_found_again(backend: BatchBackend, tmp_path: Path) -> None:
+async def test_submission_with_a_lost_answer_is_found_again(backend: BatchBackend, tmp_path: Path) -> None:
     backend.after_create = Reply(reset=True)
     async with opened(backend, tmp_path) as embedder:
         with pytest.raises(EmbedderUnavailable):
@@ -123,11 +115,9 @@ async def test_submission_whose_answer_was_lost_is_found_again(backend: BatchBac
     assert (submissions(backend), backend.direct) == (1, [])
 
 
-async def test_submission_that_never_arrived_is_made_again_when_the_doubt_is_over(
-    backend: BatchBackend, tmp_path: Path
-) -> None:
-    def lost(asked: Asked) -> Reply | None:
-        return Reply(reset=True) if b'"displayName"' in asked.raw[:40] or b'"metadata"' in asked.raw else None
+async def test_lost_submission_is_repeated_after_the_doubt_time(backend: BatchBackend, tmp_path: Path) -> None:
+    def lost(request: Asked) -> Reply | None:
+        return Reply(reset=True) if b'"displayName"' in request.raw[:40] or b'"metadata"' in request.raw else None
 
     backend.odd = lost
     async with opened(backend, tmp_path, doubt=timedelta(minutes=1)) as embedder:
@@ -141,16 +131,14 @@ async def test_submission_that_never_arrived_is_made_again_when_the_doubt_is_ove
     assert submissions(backend) == 1
 
 
-async def test_text_that_a_job_fails_on_is_asked_for_directly(backend: BatchBackend, tmp_path: Path) -> None:
+async def test_text_that_fails_in_a_job_is_embedded_directly(backend: BatchBackend, tmp_path: Path) -> None:
     backend.broken = {NOTES[2], NOTES[5]}
     async with opened(backend, tmp_path) as embedder:
         assert are_right(await embedder.embed_documents(PASSAGES), NOTES)
     assert (submissions(backend), sorted(backend.direct)) == (1, [NOTES[2], NOTES[5]])
 
 
-async def test_failed_job_falls_back_to_direct_calls_and_two_stop_batches(
-    backend: BatchBackend, tmp_path: Path
-) -> None:
+async def test_failed_job_falls_back_to_direct_calls_and_two_end_batches(backend: BatchBackend, tmp_path: Path) -> None:
     backend.outcome = "failed"
     async with opened(backend, tmp_path) as embedder:
         for start in range(4):
@@ -160,16 +148,14 @@ async def test_failed_job_falls_back_to_direct_calls_and_two_stop_batches(
     assert len(backend.direct) == 32
 
 
-async def test_endpoint_without_batches_is_asked_directly(backend: BatchBackend, tmp_path: Path) -> None:
-    backend.odd = lambda asked: Reply(404, b"") if asked.path.partition("?")[0].endswith("/files") else None
+async def test_endpoint_without_batches_is_called_directly(backend: BatchBackend, tmp_path: Path) -> None:
+    backend.odd = lambda request: Reply(404, b"") if request.path.partition("?")[0].endswith("/files") else None
     async with opened(backend, tmp_path) as embedder:
         assert are_right(await embedder.embed_documents(PASSAGES), NOTES)
     assert sorted(backend.direct) == NOTES
 
 
-async def test_job_that_takes_too_long_is_cancelled_and_the_rest_asked_for(
-    backend: BatchBackend, tmp_path: Path
-) -> None:
+async def test_slow_job_is_cancelled_and_the_texts_embedded_directly(backend: BatchBackend, tmp_path: Path) -> None:
     backend.polls = None
     async with opened(backend, tmp_path, timeout=timedelta()) as embedder:
         async with asyncio.timeout(60):
@@ -178,25 +164,25 @@ async def test_job_that_takes_too_long_is_cancelled_and_the_rest_asked_for(
     assert job.is_cancelled
 
 
-async def test_without_waiting_the_call_says_that_jobs_run(backend: BatchBackend, tmp_path: Path) -> None:
+async def test_call_without_waiting_reports_running_jobs(backend: BatchBackend, tmp_path: Path) -> None:
     backend.polls = 3
     breaker = EndpointBreaker(Retry(replace(RULE, failures_to_open=1)))
     async with opened(backend, tmp_path, wait=False, breaker=breaker) as embedder:
         for _ in range(2):
             with pytest.raises(EmbedderUnavailable, match="8 texts in batch jobs"):
                 await embedder.embed_documents(PASSAGES)
-            assert breaker.trouble is None, "work that is still under way is no failure"
+            assert breaker.trouble is None, "a running job is no failure"
         assert are_right(await embedder.embed_documents(PASSAGES), NOTES)
     assert (submissions(backend), backend.direct) == (1, [])
 
 
-async def test_no_more_jobs_at_once_than_allowed(
+async def test_concurrent_jobs_are_limited(
     backend: BatchBackend, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("memoryd.embed.remote.batch_embedder.TEXTS_PER_JOB", 4)
     most = 0
 
-    def count(_asked: Asked) -> None:
+    def count(_request: Asked) -> None:
         nonlocal most
         most = max(most, sum(job.polls < 3 for job in backend.jobs.values()))
 
@@ -208,33 +194,33 @@ async def test_no_more_jobs_at_once_than_allowed(
     assert most == 2
 
 
-async def test_broken_note_of_a_job_stops_nothing(backend: BatchBackend, tmp_path: Path) -> None:
+async def test_broken_file_of_a_job_is_ignored(backend: BatchBackend, tmp_path: Path) -> None:
     (tmp_path / "0000.batch.json").write_text('{"name": ')
     async with opened(backend, tmp_path) as embedder:
         assert are_right(await embedder.embed_documents(PASSAGES), NOTES)
 
 
-async def test_answers_that_lie_elsewhere_are_fetched_without_the_key(backend: BatchBackend, tmp_path: Path) -> None:
+async def test_redirected_results_are_fetched_without_the_key(backend: BatchBackend, tmp_path: Path) -> None:
     seen: list[Asked] = []
     async with EmbeddingServer(backend.server.dialect).running() as storage:
 
-        def stored(asked: Asked) -> Reply | None:
-            seen.append(asked)
-            return backend(replace_path(asked))
+        def stored(request: Asked) -> Reply | None:
+            seen.append(request)
+            return backend(replace_path(request))
 
-        def replace_path(asked: Asked) -> Asked:
-            return Asked(asked.method, asked.path.removeprefix("/signed"), asked.headers, asked.raw)
+        def replace_path(request: Asked) -> Asked:
+            return Asked(request.method, request.path.removeprefix("/signed"), request.headers, request.raw)
 
-        def redirected(asked: Asked) -> Reply | None:
-            is_file = asked.path.partition("?")[0].endswith(("/content", ":download"))
-            is_here = asked.headers["host"] == f"127.0.0.1:{backend.server.port}"
+        def redirected(request: Asked) -> Reply | None:
+            is_file = request.path.partition("?")[0].endswith(("/content", ":download"))
+            is_here = request.headers["host"] == f"127.0.0.1:{backend.server.port}"
             return (
-                Reply(302, b"", {"Location": f"{storage.origin}/signed{asked.path}"}) if is_file and is_here else None
+                Reply(302, b"", {"Location": f"{storage.origin}/signed{request.path}"}) if is_file and is_here else None
             )
 
         storage.behaviour, backend.odd = stored, redirected
         async with opened(backend, tmp_path) as embedder:
             assert are_right(await embedder.embed_documents(PASSAGES), NOTES)
     assert seen
-    assert not any(KEY in value for asked in seen for value in asked.headers.values())
+    assert not any(KEY in value for request in seen for value in request.headers.values())
     assert backend.direct == []

@@ -1,4 +1,4 @@
-"""Bundles against the request types of the clients of OpenAI, Anthropic and Google, each loaded where it is needed."""
+"""Encoded bundles are valid for the request types of the clients of OpenAI, Anthropic and Google."""
 
 from typing import Any, get_args, get_type_hints
 
@@ -19,59 +19,59 @@ BUNDLES = {
 
 
 @pytest.fixture(params=BUNDLES)
-def made(request: pytest.FixtureRequest) -> Bundle:
+def bundle(request: pytest.FixtureRequest) -> Bundle:
     return BUNDLES[request.param]
 
 
-def shape(made: Bundle, encoding: Encoding) -> dict[str, Any]:
-    told = encode_bundle(made, encoding)
-    assert isinstance(told, dict)
-    return told
+def shape(bundle: Bundle, encoding: Encoding) -> dict[str, Any]:
+    encoded = encode_bundle(bundle, encoding)
+    assert isinstance(encoded, dict)
+    return encoded
 
 
 def accepted(kind: Any, request: Any) -> object:
-    """Return a request as its type reads it: what the type does not know is gone; raises ValueError."""
+    """Return a request as its type reads it, without unknown keys; raise ValueError if invalid."""
     adapter = TypeAdapter[Any](kind)
     return adapter.dump_python(adapter.validate_python(request))
 
 
 def choices(kind: type, key: str) -> set[Any]:
-    """Return which types the value of a key may have, or have within a list."""
+    """Return the types that the value of a key, or its items, may have."""
     return {next(iter(get_args(choice)), choice) for choice in get_args(get_type_hints(kind)[key])}
 
 
-def test_openai_takes_the_message(made: Bundle) -> None:
+def test_openai_accepts_the_message(bundle: Bundle) -> None:
     from openai.types.chat import ChatCompletionContentPartTextParam, ChatCompletionSystemMessageParam
 
-    # part by part: pydantic reads an iterable within a union once for each choice, and nothing is left of it
+    # part by part: pydantic exhausts an iterable within a union
     assert choices(ChatCompletionSystemMessageParam, "content") == {str, ChatCompletionContentPartTextParam}
-    for message in shape(made, Encoding.OPENAI)["messages"]:
+    for message in shape(bundle, Encoding.OPENAI)["messages"]:
         assert accepted(list[ChatCompletionContentPartTextParam], message["content"]) == message["content"] != []
-        plain = {**message, "content": made.text}
+        plain = {**message, "content": bundle.text}
         assert accepted(ChatCompletionSystemMessageParam, plain) == plain
 
 
-def test_anthropic_takes_the_system_blocks(made: Bundle) -> None:
+def test_anthropic_accepts_the_system_blocks(bundle: Bundle) -> None:
     from anthropic.types import TextBlockParam
     from anthropic.types.message_create_params import MessageCreateParamsNonStreaming
 
     assert choices(MessageCreateParamsNonStreaming, "system") == {str, TextBlockParam}
-    request = shape(made, Encoding.ANTHROPIC)
+    request = shape(bundle, Encoding.ANTHROPIC)
     assert request.keys() == {"system"}
     assert accepted(list[TextBlockParam], request["system"]) == request["system"]
 
 
-def test_gemini_takes_the_system_instruction(made: Bundle) -> None:
+def test_gemini_accepts_the_system_instruction(bundle: Bundle) -> None:
     from google.genai.types import Content, GenerateContentConfig
 
-    request = shape(made, Encoding.GEMINI)
+    request = shape(bundle, Encoding.GEMINI)
     config = GenerateContentConfig.model_validate(request)
     assert config.model_dump(exclude_unset=True, by_alias=True) == request
     if request:
         assert Content.model_validate(request["systemInstruction"]).parts
 
 
-def test_types_refuse_what_is_no_such_shape() -> None:
+def test_types_refuse_other_shapes() -> None:
     from anthropic.types import TextBlockParam
     from google.genai.types import GenerateContentConfig
     from openai.types.chat import ChatCompletionContentPartTextParam, ChatCompletionSystemMessageParam

@@ -1,8 +1,7 @@
-"""What every embedder promises, asked of the fake and of llama.cpp with the starter model."""
+"""The contract of every embedder, tested with the fake and with llama.cpp and the starter model."""
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
 
@@ -13,6 +12,7 @@ from memoryd.domain.vector import Vector
 from memoryd.embed.local.local_model import LlamaWorker
 from memoryd.embed.protocol import Embedder, Passage, Unembeddable
 from memoryd.errors import EmbedderUnavailable, EmbeddingError
+from tests.contract.background import in_background
 from tests.fakes import FakeEmbedder
 
 NASTY = [
@@ -34,11 +34,8 @@ async def embedder(request: pytest.FixtureRequest, starter_model: Path) -> Async
         yield FakeEmbedder()
         return
     worker = llama(starter_model)
-    running = asyncio.create_task(worker.run())
-    yield worker
-    running.cancel()
-    with suppress(asyncio.CancelledError):
-        await running
+    async with in_background(worker.run()):
+        yield worker
 
 
 def llama(model: Path) -> LlamaWorker:
@@ -50,7 +47,7 @@ def assert_is_vector(vector: Vector | Unembeddable, embedder: Embedder) -> None:
     assert vector.dtype == np.float32
     assert vector.shape == (embedder.identity.dimensions,)
     assert np.isfinite(vector).all()
-    assert float(np.linalg.norm(vector)) == pytest.approx(1, abs=1e-3)
+    assert float(np.linalg.norm(vector)) == pytest.approx(1, abs=1e-6)
 
 
 async def test_question_gets_a_unit_vector(embedder: Embedder) -> None:
@@ -74,7 +71,7 @@ async def test_same_text_gets_the_same_vector(embedder: Embedder) -> None:
     assert np.allclose(first, second, atol=1e-4)
 
 
-async def test_shared_words_are_nearer_than_strange_ones(embedder: Embedder) -> None:
+async def test_text_with_shared_words_is_nearer(embedder: Embedder) -> None:
     question = await embedder.embed_query("the gateway host")
     near, far = await embedder.embed_documents([Passage("the gateway host is alder"), Passage("sourdough loaf")])
     assert isinstance(near, np.ndarray)
@@ -82,7 +79,7 @@ async def test_shared_words_are_nearer_than_strange_ones(embedder: Embedder) -> 
     assert float(question @ near) > float(question @ far)
 
 
-async def test_empty_batch_is_answered_with_nothing(embedder: Embedder) -> None:
+async def test_empty_batch_gives_an_empty_list(embedder: Embedder) -> None:
     assert await embedder.embed_documents([]) == []
 
 
@@ -99,7 +96,7 @@ async def test_empty_question_has_no_vector(embedder: Embedder) -> None:
         await embedder.embed_query("  ")
 
 
-async def test_nasty_texts_are_answered_and_harm_nothing(embedder: Embedder) -> None:
+async def test_nasty_texts_are_answered_without_harm(embedder: Embedder) -> None:
     for text, answer in zip(NASTY, await embedder.embed_documents([Passage(text) for text in NASTY]), strict=True):
         if not isinstance(answer, Unembeddable):
             assert_is_vector(answer, embedder)
@@ -108,7 +105,7 @@ async def test_nasty_texts_are_answered_and_harm_nothing(embedder: Embedder) -> 
     assert_is_vector(await embedder.embed_query("still here"), embedder)
 
 
-async def test_questions_and_batches_at_once_get_their_own_answers(embedder: Embedder) -> None:
+async def test_concurrent_questions_and_batches_get_their_own_answers(embedder: Embedder) -> None:
     texts = [f"text number {number}" for number in range(12)]
     alone = [await embedder.embed_query(text) for text in texts]
     batch = embedder.embed_documents([Passage(f"filler {number} " * 40) for number in range(8)])
@@ -124,13 +121,10 @@ async def test_identity_names_the_space(embedder: Embedder) -> None:
     assert embedder.identity.dimensions > 0
 
 
-async def test_embedder_that_is_gone_says_so(starter_model: Path) -> None:
+async def test_unavailable_embedder_raises(starter_model: Path) -> None:
     worker = llama(starter_model)
-    running = asyncio.create_task(worker.run())
-    await worker.embed_query("hello")
-    running.cancel()
-    with suppress(asyncio.CancelledError):
-        await running
+    async with in_background(worker.run()):
+        await worker.embed_query("hello")
     for gone in (worker, FakeEmbedder(is_down=True)):
         with pytest.raises(EmbedderUnavailable):
             await gone.embed_query("hello")

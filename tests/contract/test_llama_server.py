@@ -1,4 +1,4 @@
-"""A genuine OpenAI-compatible server that somebody else wrote: the one of llama-cpp-python, with the starter model."""
+"""Embedding with a real OpenAI-compatible server: that of llama-cpp-python, with the starter model."""
 
 import asyncio
 import os
@@ -30,7 +30,7 @@ pytestmark = pytest.mark.skipif(bool(MISSING), reason=f"the server of llama-cpp-
 
 @pytest.fixture(scope="module")
 def server(starter_model: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of the server, which is stopped at the end."""
+    """Run the server and yield its URL."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -52,7 +52,7 @@ async def opened(server: str, key: str = KEY) -> RemoteEmbedder:
     return await opened_at("openai", server, api_key=key, model="all-MiniLM-L6-v2", timeouts=PATIENT)
 
 
-async def test_notes_are_found_by_meaning_through_a_server_of_others(server: str) -> None:
+async def test_notes_are_found_by_meaning_with_a_foreign_server(server: str) -> None:
     embedder = None
     async with asyncio.timeout(60):
         while embedder is None:

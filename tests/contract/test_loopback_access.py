@@ -1,4 +1,4 @@
-"""The loopback port lets nobody in without the token, and with it whoever asks is the owner, but for what is final."""
+"""The loopback port needs the token, whose caller is the owner, except for irreversible calls."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -37,27 +37,27 @@ def test_no_call_is_answered_without_the_token(opened: OpenPort, row: Row) -> No
 @pytest.mark.parametrize(
     "row", [row for row in TABLE if row.path != STREAM], ids=lambda row: f"{row.method} {row.path}"
 )
-def test_owner_of_the_token_may_ask_all_but_what_is_final(opened: OpenPort, row: Row) -> None:
+def test_token_allows_all_but_irreversible_calls(opened: OpenPort, row: Row) -> None:
     code = outcome(asked(opened, row, None))
     if row.served is Transport.SOCKET:
         assert code == "denied"
     elif row.path == "/v1/sessions/start":
-        # the key that it is asked with is another agent's
+        # it is called with the key of another agent
         assert code == "denied"
     elif row.path == "/v1/team/sync":
         # there is no team
         assert code == "disabled"
     else:
-        assert code in ("ok", "not_found", "invalid_request"), "it is let in"
+        assert code in ("ok", "not_found", "invalid_request"), "it is admitted"
 
 
-def test_events_are_streamed_to_the_owner_of_the_token(opened: OpenPort) -> None:
+def test_events_are_streamed_with_the_token(opened: OpenPort) -> None:
     headers = {"Authorization": f"Bearer {opened.token}"}
     with httpx.stream("GET", f"{opened.url}{STREAM}", headers=headers, timeout=20, verify=False) as reply:
         assert next(reply.iter_lines()) == ": connected"
 
 
-def test_what_is_final_is_answered_on_the_socket_alone() -> None:
+def test_irreversible_calls_are_served_on_the_socket_only() -> None:
     final = {row.path for row in TABLE if row.served is Transport.SOCKET}
     shared = {"/v1/team/promote", "/v1/team/revoke"}
     assert final == {"/v1/forget", "/v1/sessions/forget", "/v1/reload", "/v1/page", *shared}
@@ -66,7 +66,7 @@ def test_what_is_final_is_answered_on_the_socket_alone() -> None:
 @pytest.mark.parametrize(
     "row", [row for row in TABLE if row.served is Transport.PORT], ids=lambda row: f"{row.method} {row.path}"
 )
-def test_paths_of_another_program_are_answered_on_the_port_alone(opened: OpenPort, row: Row) -> None:
+def test_paths_of_another_program_are_served_on_the_port_only(opened: OpenPort, row: Row) -> None:
     transport = httpx.HTTPTransport(uds=str(opened.daemon.socket), verify=False)
     with httpx.Client(transport=transport, base_url="http://memoryd", timeout=20) as client:
         reply = client.request(row.method, row.path.format(memory="00000000"))
@@ -86,7 +86,7 @@ def test_paths_of_another_program_are_answered_on_the_port_alone(opened: OpenPor
         ("", "denied"),
     ],
 )
-def test_session_key_narrows_on_the_port_as_on_the_socket(opened: OpenPort, key: str, expected: str) -> None:
+def test_session_key_restricts_on_the_port_as_on_the_socket(opened: OpenPort, key: str, expected: str) -> None:
     for reply in (
         opened.ask("POST", "/v1/search", json={"query": "gateway", "sessionKey": key}),
         opened.ask("GET", "/api/v1/memory/docs", params={"q": "pier", "sessionKey": key}),
@@ -96,6 +96,6 @@ def test_session_key_narrows_on_the_port_as_on_the_socket(opened: OpenPort, key:
         assert expected == "ok" or not {"alder", "pier", "Harbour"} & set(reply.text.split())
 
 
-def test_question_of_documents_that_is_too_long_is_too_large_as_any_other(opened: OpenPort) -> None:
+def test_too_long_question_of_documents_is_too_large(opened: OpenPort) -> None:
     asked = opened.ask("GET", "/api/v1/memory/docs", params={"q": "pier " * 900})
     assert outcome(asked) == "too_large", asked.text

@@ -1,6 +1,6 @@
-"""What OpenClaw answers about scope, citations, reading and configuration, and where memoryd means to differ.
+"""OpenClaw's answers on scope, citations, reading and configuration, and memoryd's intended differences.
 
-The facts and the reason of each difference stand in `tests/data/openclaw/access.json`.
+The facts and the reason of each difference are in `tests/data/openclaw/access.json`.
 """
 
 import json

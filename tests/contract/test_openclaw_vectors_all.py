@@ -1,4 +1,4 @@
-"""No observation of OpenClaw is passed over in silence: each has its test, or a reason why there is none."""
+"""Each observation of OpenClaw has a test, or a reason why it has none."""
 
 import ast
 import json
@@ -26,14 +26,14 @@ def functions() -> dict[str, ast.FunctionDef]:
 
 def differences(value: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
     if isinstance(value, list):
-        for number, one in enumerate(value):
-            yield from differences(one, f"{prefix}[{number}]")
+        for number, below in enumerate(value):
+            yield from differences(below, f"{prefix}[{number}]")
     elif isinstance(value, dict):
-        for key, one in value.items():
+        for key, below in value.items():
             if "difference" in key:
-                yield f"{prefix}.{key}", one
+                yield f"{prefix}.{key}", below
             else:
-                yield from differences(one, f"{prefix}.{key}")
+                yield from differences(below, f"{prefix}.{key}")
 
 
 def test_every_observation_has_a_test_or_a_reason() -> None:
@@ -45,20 +45,20 @@ def test_every_observation_has_a_test_or_a_reason() -> None:
     assert all(untested.values())
 
 
-def test_every_fact_is_asked_for_by_a_test() -> None:
+def test_every_fact_is_used_by_a_test() -> None:
     source = (Path(__file__).parent / "test_openclaw_vectors_ranking.py").read_text(encoding="utf-8")
     assert [name for name in RANKING["vectors"] if f'"{name}"' not in source] == []
     assert RANKING["vectors"].keys() <= ALL["tested"].keys()
     assert {fact["id"] for part in ("chunks", "printed") for fact in ENGINE[part]} <= ALL["tested"].keys()
 
 
-def test_every_defect_is_beaten_by_a_test_that_says_so() -> None:
+def test_every_fixed_defect_is_named_by_its_test() -> None:
     known = functions()
-    told = {
+    named = {
         fact["id"] for part in ("chunks", "printed") for fact in ENGINE[part] if "beaten" in fact.get("difference", "")
     }
-    told |= {name for name, test in ALL["tested"].items() if "Beaten" in (ast.get_docstring(known[test]) or "")}
-    assert told >= set(ALL["beaten"])
+    named |= {name for name, test in ALL["tested"].items() if "Beaten" in (ast.get_docstring(known[test]) or "")}
+    assert named >= set(ALL["beaten"])
     assert set(RANKING["beat"]) <= set(ALL["beaten"])
 
 

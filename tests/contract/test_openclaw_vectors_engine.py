@@ -1,6 +1,6 @@
-"""How OpenClaw cuts notes and reads what qmd prints, and where memoryd means to differ.
+"""How OpenClaw cuts notes and reads the output of qmd, and memoryd's intended differences.
 
-The facts and the reason of each difference stand in `tests/data/openclaw/engine.json`.
+The facts and the reason of each difference are in `tests/data/openclaw/engine.json`.
 """
 
 import json
@@ -33,20 +33,20 @@ def units(text: str) -> int:
 
 @pytest.mark.parametrize("fact", FACTS["chunks"], ids=lambda fact: fact["id"])
 def test_pieces_of_a_note(fact: Mapping[str, Any]) -> None:
-    """Ours are never the same ones; each is an exact slice within the budget, and together they are the note."""
+    """Our chunks differ; each is an exact slice within the budget, and together they are the note."""
     text = text_of(fact)
     chunks = chunk(text, tokens=fact["tokens"], overlap=fact["overlap"])
-    pieces = [[one.start_line, one.end_line, units(text[one.start : one.end])] for one in chunks]
+    pieces = [[part.start_line, part.end_line, units(text[part.start : part.end])] for part in chunks]
     assert pieces != fact["pieces"]
     assert fact["difference"]
-    assert "".join(text[one.own_start : one.end] for one in chunks) == text
-    slices = [text[one.start : one.end] for one in chunks]
+    assert "".join(text[part.own_start : part.end] for part in chunks) == text
+    slices = [text[part.start : part.end] for part in chunks]
     assert all(estimate(part) <= fact["tokens"] or len(part) == 1 for part in slices)
 
 
 @pytest.mark.parametrize("fact", FACTS["printed"], ids=lambda fact: fact["case"])
 def test_what_qmd_prints(fact: Mapping[str, Any]) -> None:
-    """Hits without a file are told apart elsewhere, so one is given to each that is an entry at all."""
+    """Hits without a file are tested elsewhere, so each entry gets one."""
     printed = fact["printed"].replace('{"docid"', '{"file": "qmd://notes/a.md", "docid"').replace(',"file":null', "")
     try:
         found: int | None = len(hits_in(printed))
@@ -67,31 +67,31 @@ def test_what_an_error_of_qmd_means(fact: Mapping[str, str]) -> None:
 
 @pytest.fixture
 def configured(tmp_path: Path) -> dict[str, Any]:
-    """The collections of the configuration of the facts, as the daemon hands them to qmd."""
+    """The collections that the daemon configures in qmd for the configuration of the facts."""
     program = StandIn(tmp_path / "standin")
     workspace, extra = tmp_path / "workspace", tmp_path / "shared"
     for folder in (workspace / "memory", workspace / "notes", extra):
         folder.mkdir(parents=True)
     (workspace / "MEMORY.md").write_text("# Memory\n")
     (workspace / "notes" / "one [a].md").write_text("# One\n")
-    paths = [{**one, "path": one["path"].replace("<ext>", str(extra))} for one in QMD["paths"]]
+    paths = [{**entry, "path": entry["path"].replace("<ext>", str(extra))} for entry in QMD["paths"]]
     memory = {"backend": "qmd", "qmd": {"command": str(program.program), "paths": paths}}
     daemon = RunningDaemon(tmp_path, write_config(tmp_path, workspace, None, memory=memory), workspace)
     with daemon:
         eventually(lambda: list(daemon.state.rglob("index.yml")))
         (file,) = daemon.state.rglob("index.yml")
         found: dict[str, Any] = yaml.safe_load(file.read_text())["collections"]
-        told: Any = daemon.agent()["qmd"]
-        # qmd reads copies; where they are of, the status says
-        places = {one["name"]: one["path"] for one in told["collections"]}
+        status: Any = daemon.agent()["qmd"]
+        # qmd reads copies; the status names the originals
+        places = {collection["name"]: collection["path"] for collection in status["collections"]}
     eventually(lambda: not program.alive())
     shown = {str(workspace): "<ws>", str(workspace / "memory"): "<ws>/memory", str(workspace / "notes"): "<ws>/notes"}
     shown[str(extra)] = "<ext>"
-    return {name: [shown[places[name]], one["pattern"]] for name, one in found.items()}
+    return {name: [shown[places[name]], collection["pattern"]] for name, collection in found.items()}
 
 
 def test_collections_of_a_configuration(configured: dict[str, Any]) -> None:
-    """Named collections of ours have no agent's name at their end: each agent has an index of its own."""
+    """Our named collections have no agent suffix, since each agent has its own index."""
     theirs = QMD["collections"]
     assert configured.pop("memory-root-main")[0] == "<ws>"
     assert set(theirs) - set(QMD["differences"]) <= set(configured)
@@ -104,7 +104,7 @@ def test_collections_of_a_configuration(configured: dict[str, Any]) -> None:
 
 
 def test_values_of_a_configuration() -> None:
-    """Every value that OpenClaw replaces by a default is a problem that is told."""
+    """Every value that OpenClaw replaces by a default is a problem here."""
     taken = Config.model_validate({"memory": {"backend": "qmd", "qmd": QMD["taken"]["given"]}}).memory.qmd
     ours = taken.model_dump(mode="json", by_alias=True)
     for key, value in QMD["taken"]["resolved"].items():

@@ -1,4 +1,4 @@
-"""Merge, decay, MMR and words against what published OpenClaw builds do; every intended difference is named."""
+"""Merge, decay, MMR and words compared with published OpenClaw builds; intended differences are named."""
 
 import json
 import math
@@ -30,9 +30,9 @@ def expected(name: str) -> Any:
 
 
 def merged(name: str, *, min_score: float = 0.0) -> Selected:
-    """Run a vector of the merge through the weighted sum and the steps after it, as a search does.
+    """Run a merge vector through the weighted sum and the following steps, as a search does.
 
-    Text scores are given as they come out of r/(1+r), so r is taken back from them (1 as a very good match).
+    Text scores are given as r/(1+r), so r is computed back from them (1 means a very good match).
     """
     asked = given(name)
     rows = {hit["id"]: hit for hit in [*asked["vector"], *asked["keyword"]]}
@@ -77,7 +77,7 @@ def test_merge_and_decay_give_the_same_hits_and_scores(name: str) -> None:
 
 
 def test_merge_03_keyword_hit_below_the_threshold_is_kept() -> None:
-    """Beaten: with minScore 0.35 the only perfect match by words is lost there (0.3 of 1)."""
+    """Beaten: there, minScore 0.35 loses the only perfect match by words (0.3 of 1)."""
     hits = merged("merge-03", min_score=0.35).hits
     assert [(hit.chunk.path, round(hit.score, 3)) for hit in hits] == [("memory/a.md", 0.3)]
 

@@ -1,6 +1,6 @@
-"""What OpenClaw makes of a transcript: which lines say something, what, and when.
+"""What OpenClaw reads in a transcript: which lines, their text and their time.
 
-The facts and the reason of each difference stand in `tests/data/openclaw/sessions.json`.
+The facts and the reason of each difference are in `tests/data/openclaw/sessions.json`.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""What every remote provider promises as an Embedder, asked through the real client over a real connection."""
+"""The contract of every remote provider as an embedder, with the real client over a real connection."""
 
 import asyncio
 import base64
@@ -18,7 +18,6 @@ from msgspec.structs import replace
 from memoryd.config.providers import ModelsSection
 from memoryd.config.section import parse_secret
 from memoryd.domain.embedding import BY_KEY, PROVIDERS
-from memoryd.domain.vector import Vector
 from memoryd.embed.protocol import Attachment, Passage, Unembeddable
 from memoryd.embed.remote.breaker import EndpointBreaker
 from memoryd.embed.remote.embedder import RemoteEmbedder
@@ -33,7 +32,18 @@ from memoryd.embed.remote.settings import (
 )
 from memoryd.errors import EmbedderUnavailable, EmbeddingError, ModelError
 from memoryd.retry import BreakerRule, Retry
-from tests.contract.embedding_server import DIALECTS, DIMENSIONS, Asked, EmbeddingServer, Reply, numbers_for, opened_at
+from tests.contract.embedding_server import (
+    DIALECTS,
+    DIMENSIONS,
+    Asked,
+    EmbeddingServer,
+    Reply,
+    are_right,
+    numbers_for,
+    opened_at,
+    same,
+    unit,
+)
 from tests.sweeps import swept
 
 KEY = "sk-test-9f8e7d6c5b4a3f2e1d0c"
@@ -45,15 +55,13 @@ NOTES = ["The boiler was mended.", "The gateway runs on alder.", "今天修好�
 PASSAGES = [Passage(text) for text in NOTES]
 
 
+def serving(provider: str) -> contextlib.AbstractAsyncContextManager[EmbeddingServer]:
+    return EmbeddingServer(DIALECTS[provider]).running()
+
+
 @pytest.fixture(params=sorted(DIALECTS))
 async def server(request: pytest.FixtureRequest) -> AsyncIterator[EmbeddingServer]:
-    async with EmbeddingServer(DIALECTS[request.param]).running() as running:
-        yield running
-
-
-@contextlib.asynccontextmanager
-async def serving(provider: str) -> AsyncIterator[EmbeddingServer]:
-    async with EmbeddingServer(DIALECTS[provider]).running() as running:
+    async with serving(request.param) as running:
         yield running
 
 
@@ -82,15 +90,6 @@ async def opened(server: EmbeddingServer, **changes: Any) -> AsyncIterator[Remot
         await embedder.aclose()
 
 
-def unit(text: str) -> Vector:
-    vector = np.asarray(numbers_for(text))
-    return np.asarray(vector / np.linalg.norm(vector), dtype=np.float32)
-
-
-def same(got: Vector | Unembeddable, wanted: Vector) -> bool:
-    return not isinstance(got, Unembeddable) and got.dtype == np.float32 and np.allclose(got, wanted, atol=1e-6)
-
-
 async def until_busy(server: EmbeddingServer, requests: int) -> None:
     async with asyncio.timeout(60):
         while server.busy < requests:  # noqa: ASYNC110  the condition is the server's
@@ -98,26 +97,26 @@ async def until_busy(server: EmbeddingServer, requests: int) -> None:
 
 
 def when_sent(server: EmbeddingServer, text: str, reply: Reply) -> Callable[[Asked], Reply | None]:
-    """The reply for every request that carries the text."""
-    return lambda asked: reply if text in server.dialect.texts(asked.body) else None
+    """Return a behaviour with this reply to every request that contains the text."""
+    return lambda request: reply if text in server.dialect.texts(request.body) else None
 
 
 async def test_documents_and_questions_get_unit_vectors_in_order(server: EmbeddingServer) -> None:
     async with opened(server) as embedder:
         got = await embedder.embed_documents(PASSAGES)
         question = await embedder.embed_query("who mended the boiler")
-    assert all(same(vector, unit(text)) for vector, text in zip(got, NOTES, strict=True))
+    assert are_right(got, NOTES)
     assert same(question, unit("who mended the boiler"))
 
 
-async def test_question_to_a_provider_that_was_closed_meanwhile_costs_its_arm_only(server: EmbeddingServer) -> None:
+async def test_question_to_a_closed_provider_is_an_embedding_error(server: EmbeddingServer) -> None:
     async with opened(server) as embedder:
         await embedder.aclose()
         with pytest.raises(EmbeddingError, match="opened anew"):
             await embedder.embed_query("who mended the boiler")
 
 
-async def test_identity_names_model_and_place_and_no_secret(server: EmbeddingServer) -> None:
+async def test_identity_names_model_and_endpoint_without_secrets(server: EmbeddingServer) -> None:
     async with opened(server, headers={"X-Team": "geheim-4711"}) as embedder:
         identity = embedder.identity
     assert (identity.provider, identity.model) == (server.dialect.provider, server.dialect.model)
@@ -126,14 +125,14 @@ async def test_identity_names_model_and_place_and_no_secret(server: EmbeddingSer
     assert "geheim" not in repr(identity)
 
 
-async def test_another_key_or_header_keeps_the_space_and_another_place_does_not(server: EmbeddingServer) -> None:
-    async with opened(server) as one, opened(server, api_key="other-key", headers={"X-A": "b"}) as two:
-        assert one.identity.fingerprint == two.identity.fingerprint
-    async with serving(server.dialect.provider) as elsewhere, opened(elsewhere) as three:
-        assert three.identity.fingerprint != one.identity.fingerprint
+async def test_space_depends_on_the_endpoint_and_not_on_key_or_headers(server: EmbeddingServer) -> None:
+    async with opened(server) as first, opened(server, api_key="other-key", headers={"X-A": "b"}) as second:
+        assert first.identity.fingerprint == second.identity.fingerprint
+    async with serving(server.dialect.provider) as elsewhere, opened(elsewhere) as other:
+        assert other.identity.fingerprint != first.identity.fingerprint
 
 
-async def test_opening_sends_no_text_of_the_user_and_the_key_in_its_header(server: EmbeddingServer) -> None:
+async def test_opening_sends_no_user_text_and_the_key_in_its_header(server: EmbeddingServer) -> None:
     embedder = await opened_at(**settings_for(server, headers={"x-team": "blue"}))
     await embedder.aclose()
     (asked,) = server.asked
@@ -153,14 +152,14 @@ async def test_empty_texts_are_rejected_and_not_sent(server: EmbeddingServer) ->
     assert server.texts == [NOTES[0]]
 
 
-async def test_a_text_that_stands_twice_is_sent_once(server: EmbeddingServer) -> None:
+async def test_repeated_text_is_sent_once(server: EmbeddingServer) -> None:
     async with opened(server) as embedder:
         got = await embedder.embed_documents([PASSAGES[0], PASSAGES[1], PASSAGES[0]])
-    assert [same(vector, unit(text)) for vector, text in zip(got, [NOTES[0], NOTES[1], NOTES[0]], strict=True)]
+    assert are_right(got, [NOTES[0], NOTES[1], NOTES[0]])
     assert sorted(server.texts) == sorted(NOTES[:2])
 
 
-async def test_connections_are_used_again(server: EmbeddingServer) -> None:
+async def test_connections_are_reused(server: EmbeddingServer) -> None:
     async with opened(server) as embedder:
         for _ in range(5):
             await embedder.embed_documents(PASSAGES)
@@ -168,9 +167,7 @@ async def test_connections_are_used_again(server: EmbeddingServer) -> None:
 
 
 @pytest.mark.parametrize("status", [401, 403])
-async def test_refused_key_is_said_at_once_with_a_hint_and_without_the_key(
-    server: EmbeddingServer, status: int
-) -> None:
+async def test_refused_key_is_reported_with_a_hint_and_not_shown(server: EmbeddingServer, status: int) -> None:
     server.behaviour = lambda _: server.refusal(status, f"Incorrect API key provided: {KEY}.")
     with pytest.raises(EmbedderUnavailable) as caught:
         await opened_at(**settings_for(server))
@@ -179,14 +176,14 @@ async def test_refused_key_is_said_at_once_with_a_hint_and_without_the_key(
     assert len(server.asked) == 1
 
 
-async def test_unknown_model_is_said_with_a_hint(server: EmbeddingServer) -> None:
+async def test_unknown_model_is_reported_with_a_hint(server: EmbeddingServer) -> None:
     server.behaviour = lambda _: server.refusal(404, 'model "x" not found, try pulling it first')
     with pytest.raises(EmbedderUnavailable, match="not found") as caught:
         await opened_at(**settings_for(server))
     assert "model" in caught.value.hint
 
 
-async def test_busy_endpoint_is_asked_again_when_it_says(server: EmbeddingServer) -> None:
+async def test_busy_endpoint_is_asked_again_after_its_retry_time(server: EmbeddingServer) -> None:
     async with opened(server) as embedder:
         server.script = [server.refusal(429, "Rate limit reached", **{"Retry-After": "1"})]
         started = asyncio.get_running_loop().time()
@@ -195,7 +192,7 @@ async def test_busy_endpoint_is_asked_again_when_it_says(server: EmbeddingServer
     assert asyncio.get_running_loop().time() - started >= 1.0
 
 
-async def test_wait_may_be_given_as_a_date_and_a_long_one_is_told(server: EmbeddingServer) -> None:
+async def test_long_retry_date_is_an_error_with_the_time(server: EmbeddingServer) -> None:
     later = format_datetime(datetime.now(UTC) + timedelta(seconds=90), usegmt=True)
     async with opened(server) as embedder:
         server.behaviour = lambda _: server.refusal(429, "Rate limit reached", **{"Retry-After": later})
@@ -207,7 +204,7 @@ async def test_wait_may_be_given_as_a_date_and_a_long_one_is_told(server: Embedd
     assert len(server.asked) == asked == 1
 
 
-async def test_question_passes_while_documents_are_held_back(server: EmbeddingServer) -> None:
+async def test_question_passes_during_a_rate_limit_of_documents(server: EmbeddingServer) -> None:
     async with opened(server) as embedder:
         server.script = [server.refusal(429, "Token rate limit", **{"Retry-After": "90"})]
         with pytest.raises(EmbedderUnavailable):
@@ -216,11 +213,11 @@ async def test_question_passes_while_documents_are_held_back(server: EmbeddingSe
 
 
 @pytest.mark.parametrize("status", [500, 502, 503, 529])
-async def test_server_error_is_tried_again(server: EmbeddingServer, status: int) -> None:
+async def test_server_error_is_retried(server: EmbeddingServer, status: int) -> None:
     async with opened(server) as embedder:
         server.script = [Reply(status, b"<html>upstream</html>")] * 2
         got = await embedder.embed_documents(PASSAGES)
-    assert all(same(vector, unit(text)) for vector, text in zip(got, NOTES, strict=True))
+    assert are_right(got, NOTES)
 
 
 BROKEN = {
@@ -239,13 +236,13 @@ BROKEN = {
 
 
 @swept("name", [*sorted(BROKEN)], 6)
-async def test_broken_answer_is_asked_for_again_and_then_told(server: EmbeddingServer, name: str) -> None:
+async def test_broken_answer_is_retried_and_then_an_error(server: EmbeddingServer, name: str) -> None:
     full = Reply(200, server.dialect.answer([numbers_for(text) for text in NOTES])).content()
     broken = BROKEN[name](server, full)
     async with opened(server) as embedder:
         server.script = [broken]
         got = await embedder.embed_documents(PASSAGES)
-        assert all(same(vector, unit(text)) for vector, text in zip(got, NOTES, strict=True))
+        assert are_right(got, NOTES)
         server.behaviour = lambda _: broken
         with pytest.raises(EmbedderUnavailable) as caught:
             await embedder.embed_documents([Passage("Another note.")])
@@ -255,7 +252,7 @@ async def test_broken_answer_is_asked_for_again_and_then_told(server: EmbeddingS
     assert len(str(caught.value)) < 400
 
 
-async def test_slow_drip_ends_in_time(server: EmbeddingServer) -> None:
+async def test_dripping_answer_times_out(server: EmbeddingServer) -> None:
     timeouts = CallTimeouts(query=timedelta(seconds=0.3), bulk=timedelta(seconds=0.3), hold=timedelta(seconds=1))
     async with opened(server, timeouts=timeouts) as embedder:
         server.behaviour = lambda _: Reply(200, b"{", drip=True)
@@ -266,7 +263,7 @@ async def test_slow_drip_ends_in_time(server: EmbeddingServer) -> None:
                 await embedder.embed_documents(PASSAGES)
 
 
-async def test_endless_answer_is_not_swallowed(server: EmbeddingServer, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_endless_answer_is_limited(server: EmbeddingServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("memoryd.embed.remote.http.ANSWER_BYTES", 4 << 20)
     async with opened(server, timeouts=CallTimeouts(attempts=1)) as embedder:
         server.behaviour = lambda _: Reply(200, b"", huge=True)
@@ -275,7 +272,7 @@ async def test_endless_answer_is_not_swallowed(server: EmbeddingServer, monkeypa
                 await embedder.embed_documents(PASSAGES)
 
 
-async def test_endless_error_is_read_to_a_bound(server: EmbeddingServer) -> None:
+async def test_endless_error_body_is_limited(server: EmbeddingServer) -> None:
     async with opened(server) as embedder:
         server.behaviour = lambda _: Reply(403, b"", huge=True)
         async with asyncio.timeout(60):
@@ -284,7 +281,7 @@ async def test_endless_error_is_read_to_a_bound(server: EmbeddingServer) -> None
 
 
 @pytest.mark.parametrize("odd", [float("nan"), float("inf"), None, "1.0", True, 10**400])
-async def test_number_that_is_none_sets_one_passage_aside(server: EmbeddingServer, odd: object) -> None:
+async def test_invalid_number_rejects_one_passage(server: EmbeddingServer, odd: object) -> None:
     async with opened(server) as embedder:
         row: list[object] = [*numbers_for("x")[:-1], odd]
         server.script = [Reply(200, server.dialect.answer([numbers_for(NOTES[0]), row, numbers_for(NOTES[2])]))]
@@ -294,7 +291,7 @@ async def test_number_that_is_none_sets_one_passage_aside(server: EmbeddingServe
     assert same(third, unit(NOTES[2]))
 
 
-async def test_zeros_for_one_text_set_it_aside(server: EmbeddingServer) -> None:
+async def test_zero_vector_rejects_one_passage(server: EmbeddingServer) -> None:
     async with opened(server) as embedder:
         nothing = [0.0] * DIMENSIONS
         server.script = [Reply(200, server.dialect.answer([nothing, numbers_for(NOTES[1]), numbers_for(NOTES[2])]))]
@@ -303,9 +300,9 @@ async def test_zeros_for_one_text_set_it_aside(server: EmbeddingServer) -> None:
     assert same(second, unit(NOTES[1]))
 
 
-async def test_endpoint_that_answers_with_zeros_only_is_out(server: EmbeddingServer) -> None:
-    def zeros(asked: Asked) -> Reply:
-        return Reply(200, server.dialect.answer([[0.0] * DIMENSIONS] * len(server.dialect.texts(asked.body))))
+async def test_endpoint_with_zero_vectors_only_is_unavailable(server: EmbeddingServer) -> None:
+    def zeros(request: Asked) -> Reply:
+        return Reply(200, server.dialect.answer([[0.0] * DIMENSIONS] * len(server.dialect.texts(request.body))))
 
     async with opened(server) as embedder:
         server.behaviour = zeros
@@ -317,7 +314,7 @@ async def test_endpoint_that_answers_with_zeros_only_is_out(server: EmbeddingSer
             pass
 
 
-async def test_other_dimensions_are_never_mixed_in(server: EmbeddingServer) -> None:
+async def test_changed_dimensions_are_an_error(server: EmbeddingServer) -> None:
     async with opened(server) as embedder:
         server.dimensions = DIMENSIONS * 2
         with pytest.raises(EmbedderUnavailable, match="16 dimensions, and 8 are wanted"):
@@ -326,12 +323,12 @@ async def test_other_dimensions_are_never_mixed_in(server: EmbeddingServer) -> N
             await embedder.embed_query("boiler")
 
 
-async def test_dimensions_that_the_endpoint_does_not_give_are_told_at_once(server: EmbeddingServer) -> None:
+async def test_unsupported_dimensions_are_reported_on_opening(server: EmbeddingServer) -> None:
     with pytest.raises(ModelError, match=r"768 dimensions were asked for, and .* answers with 8"):
         await opened_at(**settings_for(server, dimensions=768))
 
 
-async def test_redirect_elsewhere_gets_neither_key_nor_text(server: EmbeddingServer) -> None:
+async def test_redirect_to_another_origin_gets_neither_key_nor_text(server: EmbeddingServer) -> None:
     async with serving(server.dialect.provider) as other, opened(server) as embedder:
         for status in (301, 302, 303, 307, 308):
             server.script = [Reply(status, b"", {"Location": f"{other.url}/embeddings"})]
@@ -348,12 +345,12 @@ async def test_redirect_within_the_origin_is_followed(server: EmbeddingServer) -
         (got,) = await embedder.embed_documents(PASSAGES[:1])
         assert same(got, unit(NOTES[0]))
         assert KEY in server.asked[-1].headers[server.dialect.key_header]
-        server.behaviour = lambda asked: Reply(308, b"", {"Location": asked.path})
+        server.behaviour = lambda request: Reply(308, b"", {"Location": request.path})
         with pytest.raises(EmbedderUnavailable, match="without end"):
             await embedder.embed_documents(PASSAGES)
 
 
-async def test_poisonous_text_is_found_and_the_others_are_embedded(server: EmbeddingServer) -> None:
+async def test_rejected_text_is_isolated_and_the_others_are_embedded(server: EmbeddingServer) -> None:
     passages = [Passage(f"note {number}") for number in range(16)]
     async with opened(server) as embedder:
         server.behaviour = when_sent(server, "note 11", server.refusal(400, "Invalid input"))
@@ -362,7 +359,7 @@ async def test_poisonous_text_is_found_and_the_others_are_embedded(server: Embed
     assert all(same(answer, unit(f"note {place}")) for place, answer in enumerate(got) if place != 11)
 
 
-async def test_text_that_crashes_the_server_is_found(server: EmbeddingServer) -> None:
+async def test_text_that_crashes_the_server_is_isolated(server: EmbeddingServer) -> None:
     async with opened(server) as embedder:
         server.behaviour = when_sent(server, NOTES[1], server.refusal(500, "failed to encode: unsupported value: NaN"))
         first, second, third = await embedder.embed_documents(PASSAGES)
@@ -371,7 +368,7 @@ async def test_text_that_crashes_the_server_is_found(server: EmbeddingServer) ->
     assert same(third, unit(NOTES[2]))
 
 
-async def test_refusal_of_everything_is_not_blamed_on_the_texts(server: EmbeddingServer) -> None:
+async def test_refusal_of_everything_rejects_no_text(server: EmbeddingServer) -> None:
     async with opened(server) as embedder:
         server.behaviour = lambda _: server.refusal(400, "User location is not supported for the API use.")
         with pytest.raises(EmbedderUnavailable, match="User location"):
@@ -383,9 +380,9 @@ async def test_too_large_request_is_split_and_the_size_remembered(server: Embedd
     refusal = server.refusal(*server.dialect.too_many)
     passages = [Passage(f"note {number}") for number in range(16)]
     async with opened(server) as embedder:
-        server.behaviour = lambda asked: refusal if len(server.dialect.texts(asked.body)) > 4 else None
+        server.behaviour = lambda request: refusal if len(server.dialect.texts(request.body)) > 4 else None
         got = await embedder.embed_documents(passages)
-        assert all(same(answer, unit(f"note {place}")) for place, answer in enumerate(got))
+        assert are_right(got, [passage.text for passage in passages])
         server.asked.clear()
         await embedder.embed_documents([Passage(f"later {number}") for number in range(16)])
     assert [len(server.dialect.texts(asked.body)) for asked in server.asked] == [4, 4, 4, 4]
@@ -395,8 +392,10 @@ async def test_text_that_is_too_long_is_cut_until_it_fits(server: EmbeddingServe
     message = "This model's maximum context length is 8192 tokens, however you requested 9001 tokens"
     long = "word " * 400
     async with opened(server) as embedder:
-        server.behaviour = lambda asked: (
-            server.refusal(400, message) if any(len(text) > 600 for text in server.dialect.texts(asked.body)) else None
+        server.behaviour = lambda request: (
+            server.refusal(400, message)
+            if any(len(text) > 600 for text in server.dialect.texts(request.body))
+            else None
         )
         short, cut = await embedder.embed_documents([PASSAGES[0], Passage(long)])
         got = await embedder.embed_documents([Passage(f"note {number}") for number in range(16)])
@@ -407,7 +406,7 @@ async def test_text_that_is_too_long_is_cut_until_it_fits(server: EmbeddingServe
     assert not any(isinstance(answer, Unembeddable) for answer in got)
 
 
-async def test_what_came_before_an_outage_is_not_asked_for_again(server: EmbeddingServer) -> None:
+async def test_vectors_received_before_an_outage_are_not_requested_again(server: EmbeddingServer) -> None:
     passages = [Passage(f"note {number}") for number in range(200)]
     async with opened(server, timeouts=CallTimeouts(attempts=1), concurrency=1) as embedder:
         server.behaviour = when_sent(server, "note 199", Reply(503, b""))
@@ -416,13 +415,13 @@ async def test_what_came_before_an_outage_is_not_asked_for_again(server: Embeddi
         server.behaviour = lambda _: None
         before = len(server.texts)
         got = await embedder.embed_documents(passages)
-    assert all(same(answer, unit(f"note {place}")) for place, answer in enumerate(got))
-    again = server.texts[before:]
-    assert "note 199" in again
-    assert "note 0" not in again
+    assert are_right(got, [passage.text for passage in passages])
+    repeated = server.texts[before:]
+    assert "note 199" in repeated
+    assert "note 0" not in repeated
 
 
-async def test_endpoint_that_went_away_is_found_again(server: EmbeddingServer) -> None:
+async def test_restarted_endpoint_is_used_again(server: EmbeddingServer) -> None:
     async with opened(server) as embedder:
         await server.stop()
         with pytest.raises(EmbedderUnavailable, match=r"no connection|broke off"):
@@ -435,10 +434,10 @@ async def test_endpoint_that_went_away_is_found_again(server: EmbeddingServer) -
                 with contextlib.suppress(EmbedderUnavailable):
                     got = await embedder.embed_documents(PASSAGES)
                     break
-    assert all(same(vector, unit(text)) for vector, text in zip(got, NOTES, strict=True))
+    assert are_right(got, NOTES)
 
 
-async def test_open_circuit_answers_at_once_and_lets_one_probe_through(server: EmbeddingServer) -> None:
+async def test_open_breaker_sends_nothing(server: EmbeddingServer) -> None:
     rule = BreakerRule(first_delay=0.01, longest_delay=30.0, jitter=0.0, failures_to_open=3)
     async with opened(server, rule=rule) as embedder:
         server.behaviour = lambda _: Reply(503, b"")
@@ -451,7 +450,7 @@ async def test_open_circuit_answers_at_once_and_lets_one_probe_through(server: E
     assert len(server.asked) == asked == 3
 
 
-async def test_requests_at_once_are_limited_and_a_question_overtakes(server: EmbeddingServer) -> None:
+async def test_concurrency_is_limited_and_a_question_overtakes(server: EmbeddingServer) -> None:
     passages = [Passage(f"note {number}") for number in range(600)]
     async with opened(server, concurrency=2, timeouts=CallTimeouts()) as embedder:
         server.gate.clear()
@@ -460,11 +459,11 @@ async def test_requests_at_once_are_limited_and_a_question_overtakes(server: Emb
         server.gate.set()
         assert same(await embedder.embed_query("boiler"), unit("boiler"))
         (got,) = await bulk
-    assert all(same(answer, unit(f"note {place}")) for place, answer in enumerate(got))
+    assert are_right(got, [passage.text for passage in passages])
     assert server.most_busy <= 3
 
 
-async def test_message_that_quotes_the_text_is_not_passed_on(server: EmbeddingServer) -> None:
+async def test_message_that_quotes_the_text_is_not_shown(server: EmbeddingServer) -> None:
     secret = "The spare key for the bicycle shed hangs behind the fuse box."
     async with opened(server) as embedder:
         server.behaviour = when_sent(server, secret, server.refusal(400, f"cannot embed: {secret}"))
@@ -483,7 +482,7 @@ async def test_cancelled_call_leaves_a_working_embedder(server: EmbeddingServer)
             await call
         server.gate.set()
         got = await embedder.embed_documents(PASSAGES)
-    assert all(same(vector, unit(text)) for vector, text in zip(got, NOTES, strict=True))
+    assert are_right(got, NOTES)
 
 
 async def test_text_with_a_lone_surrogate_is_sent(server: EmbeddingServer) -> None:
@@ -495,15 +494,15 @@ async def test_text_with_a_lone_surrogate_is_sent(server: EmbeddingServer) -> No
 # one provider each
 
 
-async def test_openai_takes_base64_and_any_order() -> None:
+async def test_openai_answer_may_be_base64_in_any_order() -> None:
     async with serving("openai") as server, opened(server) as embedder:
         rows = [base64.b64encode(np.asarray(numbers_for(text), "<f4").tobytes()).decode() for text in NOTES]
         server.script = [Reply(200, {"data": [{"index": at, "embedding": rows[at]} for at in (2, 0, 1)]})]
         got = await embedder.embed_documents(PASSAGES)
-    assert all(same(vector, unit(text)) for vector, text in zip(got, NOTES, strict=True))
+    assert are_right(got, NOTES)
 
 
-async def test_openai_asks_for_dimensions_and_input_types_when_told() -> None:
+async def test_openai_sends_dimensions_and_input_types_if_configured() -> None:
     async with serving("openai") as server:
         types = {"query_input_type": "search_query", "document_input_type": "search_document"}
         async with opened(server, dimensions=DIMENSIONS, **types) as embedder:
@@ -516,7 +515,7 @@ async def test_openai_asks_for_dimensions_and_input_types_when_told() -> None:
         assert not server.asked[-1].body.keys() & {"input_type", "dimensions"}
 
 
-async def test_quota_that_is_used_up_is_not_asked_again() -> None:
+async def test_exhausted_quota_is_not_retried() -> None:
     body = {
         "error": {"message": "You exceeded your current quota, please check your plan", "code": "insufficient_quota"}
     }
@@ -543,27 +542,27 @@ async def test_open_models_get_their_prompts_unless_overridden() -> None:
         assert embedder.identity.fingerprint != by_family.fingerprint
 
 
-def is_headed(provider: str) -> bool:
-    """Whether a heading is put before the text, and not into a field of its own."""
+def puts_heading_before_text(provider: str) -> bool:
+    """Tell whether a heading is put before the text, not into its own field."""
     wire, model = WIRES[provider], DIALECTS[provider].model
     return not wire.takes_title(model, wire.own_prompts(model).document)
 
 
 async def test_heading_is_embedded_before_the_text(server: EmbeddingServer) -> None:
-    wanted = f"Home > Boiler\n{NOTES[0]}" if is_headed(server.dialect.provider) else NOTES[0]
+    wanted = f"Home > Boiler\n{NOTES[0]}" if puts_heading_before_text(server.dialect.provider) else NOTES[0]
     async with opened(server) as embedder:
         got = await embedder.embed_documents([Passage(NOTES[0], " Home > Boiler "), Passage(NOTES[1])])
         question = await embedder.embed_query("boiler")
     assert server.texts == [wanted, NOTES[1], "boiler"]
-    assert all(same(vector, unit(text)) for vector, text in zip(got, [wanted, NOTES[1]], strict=True))
+    assert are_right(got, [wanted, NOTES[1]])
     assert same(question, unit("boiler"))
 
 
-async def test_vectors_made_without_headings_are_of_another_space(server: EmbeddingServer) -> None:
+async def test_vectors_without_headings_have_another_fingerprint(server: EmbeddingServer) -> None:
     async with opened(server) as embedder:
         identity = embedder.identity
     without = replace(identity, document_prompt=identity.document_prompt.replace("{title_line}", ""))
-    assert (without.fingerprint != identity.fingerprint) is is_headed(server.dialect.provider)
+    assert (without.fingerprint != identity.fingerprint) is puts_heading_before_text(server.dialect.provider)
 
 
 @pytest.mark.parametrize(
@@ -578,16 +577,14 @@ async def test_vectors_made_without_headings_are_of_another_space(server: Embedd
         ("gemini", {"document_input_type": "SEMANTIC_SIMILARITY"}, "Home\ntext"),
     ],
 )
-async def test_heading_stands_where_the_prompt_has_a_place_for_it(
-    provider: str, changes: dict[str, str], sent: str
-) -> None:
+async def test_heading_is_at_the_placeholder_of_the_prompt(provider: str, changes: dict[str, str], sent: str) -> None:
     async with serving(provider) as server, opened(server, **changes) as embedder:
         await embedder.embed_documents([Passage("text", "Home")])
     assert server.texts == [sent]
 
 
 @pytest.mark.parametrize("provider", [row.name for row in PROVIDERS.values() if not row.has_input_types])
-async def test_input_type_costs_no_prompt_where_requests_carry_none(provider: str) -> None:
+async def test_unsupported_input_type_does_not_replace_the_prompt(provider: str) -> None:
     types = {"query_input_type": "search", "document_input_type": "note", "model": "nomic-embed-text"}
     async with serving(provider) as server:
         async with opened(server, **types) as embedder:
@@ -600,13 +597,13 @@ async def test_input_type_costs_no_prompt_where_requests_carry_none(provider: st
     assert texts == [WIRES[provider].own_prompts("nomic-embed-text").query.apply("boiler")]
 
 
-async def test_full_address_of_the_embeddings_call_is_understood() -> None:
+async def test_full_url_of_the_embeddings_call_is_accepted() -> None:
     async with serving("openai") as server, opened(server, base_url=f"{server.url}/embeddings") as embedder:
         assert embedder.identity.endpoint == server.url
         assert same(await embedder.embed_query("boiler"), unit("boiler"))
 
 
-async def test_voyage_and_gemini_tell_questions_from_documents() -> None:
+async def test_voyage_and_gemini_distinguish_questions_from_documents() -> None:
     async with serving("voyage") as server, opened(server) as embedder:
         await embedder.embed_query("boiler")
         await embedder.embed_documents(PASSAGES[:1])
@@ -621,7 +618,7 @@ async def test_voyage_and_gemini_tell_questions_from_documents() -> None:
 
 
 @pytest.mark.parametrize("dimensions", [768, 1536, 3072])
-async def test_second_gemini_takes_three_sizes_and_reads_the_task_from_the_prompt(dimensions: int) -> None:
+async def test_gemini_2_has_three_sizes_and_the_task_in_the_prompt(dimensions: int) -> None:
     async with serving("gemini") as server:
         server.dimensions = dimensions
         async with opened(server, model="gemini-embedding-2-preview", dimensions=dimensions) as embedder:
@@ -632,7 +629,7 @@ async def test_second_gemini_takes_three_sizes_and_reads_the_task_from_the_promp
     assert {asked.body["requests"][0]["outputDimensionality"] for asked in server.asked} == {dimensions}
 
 
-async def test_second_gemini_refuses_another_size() -> None:
+async def test_gemini_2_refuses_another_size() -> None:
     async with serving("gemini") as server:
         with pytest.raises(ModelError) as caught:
             await opened_at(**settings_for(server, model="gemini-embedding-2-preview", dimensions=1000))
@@ -640,7 +637,7 @@ async def test_second_gemini_refuses_another_size() -> None:
     assert server.asked == []
 
 
-async def test_gemini_waits_as_its_error_body_says() -> None:
+async def test_gemini_retry_time_is_read_from_the_error_body() -> None:
     details = [{"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "1s"}]
     error = {"error": {"code": 429, "message": "You exceeded your current quota", "details": details}}
     async with serving("gemini") as server, opened(server) as embedder:
@@ -680,10 +677,10 @@ async def test_pictures_and_texts_of_one_batch_are_answered_in_order() -> None:
     assert len(server.asked) == 3, "equal bytes are sent once"
 
 
-async def test_picture_that_gemini_refuses_is_set_aside_alone() -> None:
+async def test_picture_that_gemini_rejects_does_not_affect_the_others() -> None:
     async with serving("gemini") as server, opened(server, model="gemini-embedding-2-preview") as embedder:
-        server.behaviour = lambda asked: (
-            server.refusal(400, "Unsupported MIME type: image/heic") if b"image/heic" in asked.raw else None
+        server.behaviour = lambda request: (
+            server.refusal(400, "Unsupported MIME type: image/heic") if b"image/heic" in request.raw else None
         )
         got = await embedder.embed_documents([attached(b"one"), attached(b"two", "image/heic"), attached(b"three")])
     refused = got[1]
@@ -693,18 +690,18 @@ async def test_picture_that_gemini_refuses_is_set_aside_alone() -> None:
     assert not isinstance(got[2], Unembeddable)
 
 
-async def test_pictures_that_came_before_another_failed_are_not_sent_again() -> None:
+async def test_pictures_received_before_a_failure_are_not_sent_again() -> None:
     async with serving("gemini") as server, opened(server, model="gemini-embedding-2-preview") as embedder:
         batch = [attached(b"one"), attached(b"two", "image/gif")]
-        server.behaviour = lambda asked: server.refusal(503, "overloaded") if b"image/gif" in asked.raw else None
+        server.behaviour = lambda request: server.refusal(503, "overloaded") if b"image/gif" in request.raw else None
         with pytest.raises(EmbedderUnavailable, match="overloaded"):
             await embedder.embed_documents(batch)
-        server.behaviour = lambda _asked: None
+        server.behaviour = lambda _request: None
         await embedder.embed_documents(batch)
     assert sum(b"image/png" in asked.raw for asked in server.asked) == 1
 
 
-async def test_picture_is_let_go_once_it_was_sent() -> None:
+async def test_memory_of_a_sent_picture_is_freed() -> None:
     async with serving("gemini") as server, opened(server, model="gemini-embedding-2-preview") as embedder:
         await embedder.embed_documents([attached(bytes(2_000_000))])
         server.asked.clear()
@@ -715,26 +712,26 @@ async def test_picture_is_let_go_once_it_was_sent() -> None:
             for _ in range(3):
                 await embedder.embed_documents([attached(bytes(2_000_000))])
                 server.asked.clear()
-            held, _ = tracemalloc.get_traced_memory()
+            traced, _ = tracemalloc.get_traced_memory()
         finally:
             tracemalloc.stop()
             gc.enable()
-    assert held < 1_500_000
+    assert traced < 1_500_000
 
 
-async def test_older_ollama_is_asked_one_by_one() -> None:
+async def test_older_ollama_gets_one_text_per_request() -> None:
     async with serving("ollama") as server:
 
-        def older(asked: Asked) -> Reply:
-            if asked.path != "/api/embeddings":
+        def older(request: Asked) -> Reply:
+            if request.path != "/api/embeddings":
                 return Reply(404, b"404 page not found", {"Content-Type": "text/plain"})
-            return Reply(200, {"embedding": numbers_for(asked.body["prompt"])})
+            return Reply(200, {"embedding": numbers_for(request.body["prompt"])})
 
         server.behaviour = older
         async with opened(server) as embedder:
             got = await embedder.embed_documents(PASSAGES)
             question = await embedder.embed_query("boiler")
-    assert all(same(vector, unit(text)) for vector, text in zip(got, NOTES, strict=True))
+    assert are_right(got, NOTES)
     assert same(question, unit("boiler"))
     assert {asked.path for asked in server.asked} == {"/api/embeddings"}
 
@@ -746,14 +743,14 @@ async def test_ollama_needs_no_key() -> None:
 
 
 @pytest.mark.parametrize("provider", BY_KEY)
-async def test_no_key_is_said_before_anybody_is_asked(provider: str) -> None:
+async def test_missing_key_is_reported_without_a_request(provider: str) -> None:
     with pytest.raises(EmbedderUnavailable, match="no API key") as caught:
         await opened_at(provider)
     assert "apiKey" in caught.value.hint
 
 
 @pytest.mark.parametrize("key", ["sk-\nX-Evil: 1", "schlüssel", "“quoted”"])
-async def test_key_that_no_header_can_carry_is_refused_and_not_shown(server: EmbeddingServer, key: str) -> None:
+async def test_key_invalid_in_a_header_is_refused_and_not_shown(server: EmbeddingServer, key: str) -> None:
     with pytest.raises(ModelError) as caught:
         await opened_at(**settings_for(server, api_key=key))
     assert key not in str(caught.value)

@@ -1,4 +1,4 @@
-"""Row 145 beyond the builtin search: no word of one agent reaches another by qmd, by events, or by status."""
+"""Row 145 beyond the builtin search: no text of one agent reaches another by qmd, events or status."""
 
 import itertools
 import json
@@ -46,8 +46,8 @@ def read(daemon: RunningDaemon, socket: str, path: str) -> httpx.Response:
         return client.get(f"/v1/files/{path.replace('/', '%2f')}", params={"sessionKey": DIRECT.format(socket)})
 
 
-def told(reply: httpx.Response) -> str:
-    """Return what a reply shows of notes; its explanation repeats words of the question."""
+def notes_shown(reply: httpx.Response) -> str:
+    """Return what a reply shows of notes, without the explanation, which repeats the question."""
     body: Any = reply.json()
     return json.dumps([body.get("results"), body.get("misses"), body.get("text")], ensure_ascii=False)
 
@@ -58,7 +58,7 @@ def result(collection: str, path: str, number: int) -> dict[str, object]:
 
 @pytest.fixture(scope="module")
 def hostile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningDaemon]:
-    """A qmd that answers every question of every agent with the files of both, under every name there is."""
+    """A qmd that answers every question with the files of both agents, under every possible name."""
     home = tmp_path_factory.mktemp("hostile")
     program = StandIn(home / "standin")
     paths = [*NOTES, *(path.format(agent) for path in ESCAPES for agent in AGENTS)]
@@ -84,22 +84,22 @@ def _backends(running: RunningDaemon) -> list[str]:
     named=st.sampled_from([None, *AGENTS]),
     key=st.sampled_from([None, *(DIRECT.format(agent) for agent in AGENTS), GROUP.format("beta"), "main"]),
 )
-def test_f145_no_word_of_one_agent_surfaces_in_another_through_qmd(
+def test_f145_no_text_of_one_agent_reaches_another_through_qmd(
     hostile: RunningDaemon, words: list[str], socket: str, named: str | None, key: str | None
 ) -> None:
-    """The same through qmd, whose hits name other agents' notes."""
+    """Random questions return no text of another agent, even if qmd returns hits in its notes."""
     asked = {name: value for name, value in (("agent", named), ("sessionKey", key)) if value is not None}
     reply = post(hostile, socket, query=" ".join(words), **asked)
     of_key = key.split(":")[1] if key and key.startswith("agent:") else None
-    meant = (None if socket == "owner" else socket.removesuffix("-fixed")) or named or of_key or "alpha"
+    effective = (None if socket == "owner" else socket.removesuffix("-fixed")) or named or of_key or "alpha"
     if not reply.is_success:
         assert (reply.status_code, reply.json()["error"]["code"]) == (403, "denied")
         assert not any(marker in reply.text for marker in itertools.chain(*MARKERS.values()))
         return
-    assert not any(marker in told(reply) for marker in FOREIGN[meant])
+    assert not any(marker in notes_shown(reply) for marker in FOREIGN[effective])
     assert reply.json()["backend"] == "qmd"
-    if {"sea", "wet day", "Core", *MARKERS[meant]} & set(words):
-        assert any(marker in told(reply) for marker in MARKERS[meant])
+    if {"sea", "wet day", "Core", *MARKERS[effective]} & set(words):
+        assert any(marker in notes_shown(reply) for marker in MARKERS[effective])
 
 
 def test_f145_files_of_qmd_are_those_of_the_agent(hostile: RunningDaemon) -> None:
@@ -111,20 +111,20 @@ def test_f145_files_of_qmd_are_those_of_the_agent(hostile: RunningDaemon) -> Non
 
 
 @pytest.mark.torture
-def test_f145_real_qmd_tells_each_agent_its_own_notes(tmp_path: Path) -> None:
+def test_f145_real_qmd_finds_only_the_agents_own_notes(tmp_path: Path) -> None:
     """The real qmd finds each agent its own notes and none of the other's."""
     with prepare(tmp_path, None, backend="qmd", qmd={"command": real_qmd(), "update": {"debounceMs": 200}}) as running:
         running.client().sync()
         eventually(lambda: _backends(running) == ["qmd", "qmd"])
         for agent, words in itertools.product(AGENTS, WORDS):
             reply = post(running, agent, query=words, sessionKey=DIRECT.format(agent))
-            assert not any(marker in told(reply) for marker in FOREIGN[agent])
+            assert not any(marker in notes_shown(reply) for marker in FOREIGN[agent])
             if words in ("wet day", "sea", "Core"):
-                assert any(marker in told(reply) for marker in MARKERS[agent])
+                assert any(marker in notes_shown(reply) for marker in MARKERS[agent])
 
 
-def test_f145_events_and_status_say_nothing_of_another_agent(tmp_path: Path) -> None:
-    """An agent's status and events hold no name, path or word of the other agent."""
+def test_f145_events_and_status_show_nothing_of_another_agent(tmp_path: Path) -> None:
+    """An agent's status and events contain no name, path or text of the other agent."""
     with prepare(tmp_path, None) as running:
         running.client().sync()
         seen: list[str] = []
@@ -145,11 +145,11 @@ def test_f145_events_and_status_say_nothing_of_another_agent(tmp_path: Path) -> 
                 shown = json.dumps(status.status())
         running.stop()
         following.join(20)
-    assert MARKERS["beta"][0] in shown, "the link that was skipped"
+    assert MARKERS["beta"][0] in shown, "the skipped link"
     for text in (*seen, shown):
         assert "alpha" not in text
         assert not any(marker in text for marker in MARKERS["alpha"])
-    assert not any(marker in "".join(seen) for marker in MARKERS["beta"]), "events tell no memory text"
+    assert not any(marker in "".join(seen) for marker in MARKERS["beta"]), "events contain no memory text"
 
 
 def _follow(running: RunningDaemon, seen: list[str], listening: threading.Event) -> None:
@@ -163,13 +163,13 @@ def _follow(running: RunningDaemon, seen: list[str], listening: threading.Event)
             seen.append(line)
 
 
-def test_excluded_words_and_phrases_hold_for_qmd_too(hostile: RunningDaemon) -> None:
+def test_excluded_words_and_phrases_apply_to_qmd(hostile: RunningDaemon) -> None:
     for query, backend, found in (
         ("lantern", "qmd", {"MEMORY.md", "memory/2026-11-18.md"}),
         ("lantern -wet", "qmd", {"MEMORY.md"}),
         ('lantern -"wet day"', "qmd", {"MEMORY.md"}),
         ('lantern "wet day"', "qmd", {"memory/2026-11-18.md"}),
-        # of what it tells nothing is left, and there may be more that it does not tell
+        # nothing of qmd's answer is left, so the builtin index answers
         ("lantern -zinnober", "builtin", set()),
     ):
         body = post(hostile, "owner", query=query).json()

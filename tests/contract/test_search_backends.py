@@ -1,4 +1,4 @@
-"""What every search backend must do, run against the builtin index, the real qmd, and the pair with a broken first."""
+"""The contract of every search backend: the builtin index, the real qmd, and the fallback from a broken qmd."""
 
 import asyncio
 import os
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 @pytest.fixture(scope="module", autouse=True)
 def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """No file or setting of the person who runs the tests is seen by what all tests of a backend ask."""
+    """A clean environment for the fixtures of this module."""
     with pytest.MonkeyPatch.context() as patch:
         for name in [name for name in os.environ if name.startswith(("MEMORYD_", "XDG_"))]:
             patch.delenv(name)
@@ -39,7 +39,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 async def running(
     request: pytest.FixtureRequest, home: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> AsyncIterator[Composed]:
-    """A workspace whose notes every backend has read; a test that writes some writes of what no other asks for."""
+    """A workspace indexed by the backend; tests that write use words that no other test searches."""
     tmp_path = tmp_path_factory.mktemp(request.param)
     workspace = write_workspace(tmp_path / "workspace")
     for number in range(8):
@@ -47,7 +47,7 @@ async def running(
     if request.param == "qmd":
         command = real_qmd()
     else:
-        # the builtin index beside a qmd that nobody asks
+        # the builtin index beside an unused qmd
         program = StandIn(tmp_path / "standin")
         program.behave(mcp="exit 1", query="crash")
         command = str(program.program)
@@ -90,12 +90,12 @@ async def test_hits_are_exact_lines_of_files_on_disk(backend: SearchBackend, run
             assert 0 <= hit.score <= 1
 
 
-async def test_limit_holds(backend: SearchBackend) -> None:
+async def test_limit_is_respected(backend: SearchBackend) -> None:
     assert len((await ask(backend, "heron", limit=3)).hits) == 3
     assert len((await ask(backend, "heron", limit=20)).hits) == 8
 
 
-async def test_filters_hold(backend: SearchBackend) -> None:
+async def test_filters_apply(backend: SearchBackend) -> None:
     inside = await ask(backend, "heron gateway lease", filters=Filters(paths=["memory/walk-[12].md"]))
     assert {hit.chunk.path for hit in inside.hits} == {"memory/walk-1.md", "memory/walk-2.md"}
     october = Filters(since=datetime(2026, 10, 6, tzinfo=UTC), until=datetime(2026, 10, 7, tzinfo=UTC))
@@ -104,15 +104,17 @@ async def test_filters_hold(backend: SearchBackend) -> None:
     ]
 
 
-async def test_nothing_is_found_where_nothing_is(backend: SearchBackend) -> None:
+async def test_unknown_words_find_nothing(backend: SearchBackend) -> None:
     found = await ask(backend, "xylophone quagga")
     assert found.hits == ()
     assert found.arms["lexical"].took_part
 
 
 async def test_copies_fold_into_the_newest_and_other_facts_stay(backend: SearchBackend, running: Composed) -> None:
-    told = "# Egrets\n\nThe ringed egret at the mill has number {}.\n"
-    for day, text in enumerate([told.format(17), told.format(17), told.format("**17**"), told.format(71)], start=1):
+    text_of = "# Egrets\n\nThe ringed egret at the mill has number {}.\n"
+    for day, text in enumerate(
+        [text_of.format(17), text_of.format(17), text_of.format("**17**"), text_of.format(71)], start=1
+    ):
         (running.notes / "memory" / f"2026-11-0{day}-egret.md").write_text(text)
     await running.indexed()
     await eventually_async(lambda: running.sidecar.qmd.maintenance.state.is_current)
@@ -124,26 +126,24 @@ async def test_copies_fold_into_the_newest_and_other_facts_stay(backend: SearchB
     }
 
 
-async def test_no_question_breaks_it(backend: SearchBackend) -> None:
+async def test_odd_questions_are_harmless(backend: SearchBackend) -> None:
     for question in ("?!", " ", "\0", '"', "-", "lex: vec:", "a" * 4000, "(" * 200, "heron\n\nvec: x"):
         found = await ask(backend, question)
         assert all(hit.chunk.text for hit in found.hits)
 
 
-async def test_deadline_holds(backend: SearchBackend) -> None:
+async def test_deadline_is_respected(backend: SearchBackend) -> None:
     start = time.monotonic()
     await ask(backend, "heron", deadline=0.5)
     assert time.monotonic() - start < 1.5
 
 
-async def test_questions_at_once_are_all_answered(backend: SearchBackend) -> None:
+async def test_concurrent_questions_are_all_answered(backend: SearchBackend) -> None:
     answers = await asyncio.gather(*(ask(backend, "heron") for _ in range(30)))
     assert all(len(found.hits) == 6 for found in answers)
 
 
-async def test_saved_note_is_found_at_once_and_forgotten_text_no_more(
-    backend: SearchBackend, running: Composed
-) -> None:
+async def test_saved_note_is_found_and_deleted_text_is_not(backend: SearchBackend, running: Composed) -> None:
     note = running.notes / "memory" / "beast.md"
     for beast, other in (("margay", "ocelot"), ("ocelot", "margay")):
         note.write_text(f"# Beast\n\nSaw a {beast} at the mill.\n")
@@ -155,7 +155,7 @@ async def test_saved_note_is_found_at_once_and_forgotten_text_no_more(
     assert (await ask(backend, "ocelot")).hits == ()
 
 
-async def test_engine_names_itself(backend: SearchBackend, request: pytest.FixtureRequest) -> None:
+async def test_result_names_the_engine(backend: SearchBackend, request: pytest.FixtureRequest) -> None:
     found = await ask(backend, "heron")
     kind = next(value for value in request.node.callspec.params.values() if value in KINDS)
     assert found.engine.name == ("qmd" if kind == "qmd" else "builtin"), found.fallback

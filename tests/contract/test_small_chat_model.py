@@ -1,6 +1,6 @@
-"""What a small chat model that was trained makes of real texts: what is kept of it is in its source, once, and whole.
+"""A small trained chat model on real texts: what is kept of its answers is grounded, complete and kept once.
 
-It is no good model: it repeats itself, writes what stands in the task, and cites whatever there is.
+The model is weak: it repeats itself, copies the task, and cites anything.
 """
 
 from pathlib import Path
@@ -38,7 +38,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return real_chat_model(tmp_path_factory.mktemp("chat"))
 
 
-async def test_what_is_distilled_is_in_its_message_and_kept_once(model: Path) -> None:
+async def test_distilled_items_are_grounded_and_kept_once(model: Path) -> None:
     async with running(model) as worker:
         for message in MESSAGES:
             found = await Distiller(worker, seconds=SECONDS).distil(message)
@@ -48,11 +48,11 @@ async def test_what_is_distilled_is_in_its_message_and_kept_once(model: Path) ->
             assert [why_ungrounded(text, message) for text in kept] == [""] * len(kept)
 
 
-async def test_prose_rests_on_what_it_cites_or_is_refused(model: Path) -> None:
+async def test_prose_is_supported_by_its_cites_or_refused(model: Path) -> None:
     async with running(model) as worker:
         for texts in FACTS:
             facts = [CitedFact(f"{at:08x}", text) for at, text in enumerate(texts, 0x1A2B3C4D)]
             summary = await Prose(worker, seconds=SECONDS).summary(facts)
             sentences = () if summary is None else summary.sentences
-            assert len({one.text for one in sentences}) == len(sentences) <= len(facts)
-            assert [sentence_fault(one, facts) for one in sentences] == [""] * len(sentences)
+            assert len({sentence.text for sentence in sentences}) == len(sentences) <= len(facts)
+            assert [sentence_fault(sentence, facts) for sentence in sentences] == [""] * len(sentences)

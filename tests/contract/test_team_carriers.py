@@ -1,4 +1,4 @@
-"""What every carrier of the memory of a team does, whatever it is made of."""
+"""The contract of every carrier of a team's memory: git repository and PostgreSQL server."""
 
 import asyncio
 import os
@@ -36,14 +36,14 @@ RETURNS TABLE (person text, path text, digest bytea, size int) LANGUAGE sql AS $
 ALTER TABLE memoryd.members DROP COLUMN changed;
 UPDATE memoryd.meta SET version = 1;
 """
-"""Makes of the tables what the first version had."""
+"""Turns the tables into those of the first version."""
 
 
 @pytest.mark.parametrize("remote", ["postgresql://h/m?password=hunter2&sslmod=x", "host=h password=hunter2 foo=1"])
-def test_address_that_is_none_is_not_repeated(remote: str) -> None:
-    with pytest.raises(SidecarError, match="address of the team") as told:
+def test_invalid_address_is_not_quoted(remote: str) -> None:
+    with pytest.raises(SidecarError, match="address of the team") as refused:
         connection_options(remote)
-    assert "hunter2" not in str(told.value)
+    assert "hunter2" not in str(refused.value)
 
 
 @pytest.fixture(scope="module")
@@ -61,18 +61,18 @@ def people() -> Sequence[str]:
 RARELY_BY_GIT = pytest.mark.parametrize(
     "members", [pytest.param("git", marks=pytest.mark.torture), "postgres"], indirect=True
 )
-"""Git takes ten times what a server takes, and `tests/fault/test_team_faults.py` has it alone."""
+"""Git takes ten times as long as a server, and `tests/fault/test_team_faults.py` tests it alone."""
 
 
 @pytest.fixture(params=["git", "postgres"])
 async def members(request: pytest.FixtureRequest, people: Sequence[str], tmp_path: Path) -> Sequence[Member]:
-    """The people of one team, each on a machine of their own."""
+    """The people of one team, each on their own machine."""
     if request.param == "git":
         return await team(tmp_path, *people)
     return await server_team(request.getfixturevalue("server"), tmp_path, *people)
 
 
-async def test_carrier_holds_what_was_applied(members: Sequence[Member]) -> None:
+async def test_carrier_stores_applied_changes(members: Sequence[Member]) -> None:
     ana: Carrier = members[0].carrier
     path, data = note_path("ana", "memory/x.md"), "# Gateway 网关\n".encode()
     await ana.apply(SharedChanges(put={path: data}, why="test"))
@@ -82,7 +82,7 @@ async def test_carrier_holds_what_was_applied(members: Sequence[Member]) -> None
     assert await ana.known() == {}
 
 
-async def test_what_is_applied_is_shown_here_at_once_and_waits_to_be_sent(members: Sequence[Member]) -> None:
+async def test_applied_change_is_visible_locally_and_pending(members: Sequence[Member]) -> None:
     ana, ben = members
     await ana.promote("- W @Peter: the key is under the mat")
     assert ana.seen("ana/memory/2026-11-02.md") == "## Retain\n- W @Peter: the key is under the mat\n"
@@ -91,33 +91,33 @@ async def test_what_is_applied_is_shown_here_at_once_and_waits_to_be_sent(member
     assert ben.all_seen() == set()
 
 
-async def test_what_one_shares_the_other_sees_after_an_exchange(members: Sequence[Member]) -> None:
+async def test_shared_memory_is_visible_to_others_after_an_exchange(members: Sequence[Member]) -> None:
     ana, ben = members
     await ana.promote("- W @Peter: the key is under the mat")
     await ana.exchange()
     await ben.exchange()
     assert ben.seen("ana/memory/2026-11-02.md") == ana.seen("ana/memory/2026-11-02.md")
     assert ben.carrier.health().people == {"ana": 1, "ben": 0}
-    # it is nothing of ben's
+    # it is not ben's
     assert await ben.carrier.known() == {}
     assert await ben.carrier.read([ANAS_LOG]) == {}
 
 
-async def test_memory_is_shared_once_and_taken_back_whole(members: Sequence[Member]) -> None:
+async def test_memory_is_shared_once_and_fully_revoked(members: Sequence[Member]) -> None:
     ana, ben = members
     shared = await ana.promote("- W @Peter: the key is under the mat")
     _, is_new = await ana.sharing.promote(shared, DAY)
     assert not is_new
     await ana.exchange()
     await ben.exchange()
-    assert [one.path for one in await ana.sharing.revoke([shared.id])] == [ANAS_LOG]
+    assert [revoked.path for revoked in await ana.sharing.revoke([shared.id])] == [ANAS_LOG]
     assert await ana.sharing.revoke([shared.id]) == []
     await ana.exchange()
     await ben.exchange()
     assert ben.all_seen() == ana.all_seen() == set()
 
 
-async def test_nobody_takes_back_what_another_one_shared(members: Sequence[Member]) -> None:
+async def test_nobody_can_revoke_what_another_shared(members: Sequence[Member]) -> None:
     ana, ben = members
     shared = await ana.promote("- W: ana's")
     await ana.exchange()
@@ -129,17 +129,17 @@ async def test_nobody_takes_back_what_another_one_shared(members: Sequence[Membe
 @RARELY_BY_GIT
 @pytest.mark.sweep
 @pytest.mark.parametrize("people", [("ana", "ben", "carl", "dora")[: whole_or(3, 4)]], ids=["some"])
-async def test_several_share_at_once_and_nothing_is_lost(members: Sequence[Member]) -> None:
+async def test_concurrent_sharing_loses_nothing(members: Sequence[Member]) -> None:
     rounds = range(whole_or(1, 3))
     for number in rounds:
-        for one in members:
-            await one.promote(f"- W: {one.person} says {number}")
-    # who is outrun by another one sends what waits by the next exchange
+        for member in members:
+            await member.promote(f"- W: {member.person} says {number}")
+    # a member who is outrun sends the rest with the next exchange
     for _ in members:
-        await asyncio.gather(*(one.carrier.exchange() for one in members))
+        await asyncio.gather(*(member.carrier.exchange() for member in members))
     for reader in members:
         await reader.exchange()
-        assert reader.all_seen() == {f"{one.person}/memory/2026-11-02.md" for one in members}
+        assert reader.all_seen() == {f"{member.person}/memory/2026-11-02.md" for member in members}
         for writer in members:
             said = reader.seen(f"{writer.person}/memory/2026-11-02.md") or ""
             assert [f"{writer.person} says {number}" in said for number in rounds] == [True] * len(rounds)
@@ -166,26 +166,26 @@ async def test_same_person_on_two_machines_loses_nothing(members: Sequence[Membe
 
 
 @RARELY_BY_GIT
-async def test_two_machines_leave_each_others_notes(members: Sequence[Member], tmp_path: Path) -> None:
+async def test_two_machines_keep_each_others_notes(members: Sequence[Member], tmp_path: Path) -> None:
     ana, ben = members
     laptop = await ana.beside(tmp_path / "laptop", "ana").open()
     ana.shared = SharedNotes({"memory/desk.md": "# Desk\n", "memory/both.md": "# Both\n"}, {})
     laptop.shared = SharedNotes({"memory/train.md": "# Train\n", "memory/both.md": "# Both\n"}, {})
-    for one in (ana, laptop, ana, laptop, ben):
-        await one.sharing.sync()
+    for member in (ana, laptop, ana, laptop, ben):
+        await member.sharing.sync()
     assert ben.all_seen() == {"ana/memory/desk.md", "ana/memory/both.md", "ana/memory/train.md"}
-    # one that became private goes
+    # a note that became private is removed
     ana.shared = SharedNotes({"memory/both.md": "# Both\n"}, {})
-    for one in (ana, laptop, ben):
-        await one.sharing.sync()
+    for member in (ana, laptop, ben):
+        await member.sharing.sync()
     assert ben.all_seen() == {"ana/memory/both.md", "ana/memory/train.md"}
 
 
 @swept("is_sent", [True, False], 1)
-async def test_what_was_sent_without_being_noted_and_taken_back_elsewhere_is_not_sent_again(
+async def test_change_sent_before_a_crash_and_revoked_elsewhere_is_not_resent(
     members: Sequence[Member], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_sent: bool
 ) -> None:
-    """Ana's machine dies right after the other side took what it sent, or right before."""
+    """Ana's machine dies right before or right after the other side accepted the exchange."""
     ana, ben = members
     laptop = await ana.beside(tmp_path / "laptop", "ana").open()
     await laptop.promote("- W: from the train")
@@ -216,7 +216,7 @@ async def test_what_was_sent_without_being_noted_and_taken_back_elsewhere_is_not
     assert [words in seen for words in ("from the train", "from the desk", "taken back")] == [True, True, not is_sent]
 
 
-async def test_who_is_not_in_the_team_shares_nothing(members: Sequence[Member], tmp_path: Path) -> None:
+async def test_stranger_to_the_team_cannot_share(members: Sequence[Member], tmp_path: Path) -> None:
     carl = await members[0].beside(tmp_path / "carl", "carl").open()
     await carl.carrier.exchange()
     assert "you are not in the team" in carl.sharing.broken()
@@ -225,7 +225,7 @@ async def test_who_is_not_in_the_team_shares_nothing(members: Sequence[Member], 
     assert await carl.carrier.known() == {}
 
 
-async def test_view_is_made_anew_from_nothing(members: Sequence[Member]) -> None:
+async def test_local_view_is_rebuilt(members: Sequence[Member]) -> None:
     ana, _ = members
     await ana.promote("- W: one")
     (ana.notes / "ana" / "memory" / "2026-11-02.md").unlink()
@@ -235,7 +235,7 @@ async def test_view_is_made_anew_from_nothing(members: Sequence[Member]) -> None
     assert ana.all_seen() == {"ana/memory/2026-11-02.md"}
     assert (ana.notes / "ana" / "memory" / "2026-11-02.md").stat().st_mode & 0o777 == 0o600
     assert ana.notes.stat().st_mode & 0o777 == 0o700
-    # what somebody writes into it does not stay, though size and time tell of nothing
+    # an edit of it does not stay, even with the same size and time
     shown = ana.notes / "ana" / "memory" / "2026-11-02.md"
     before, text = shown.stat(), shown.read_text()
     shown.write_text(text.replace("one", "two"))
@@ -245,7 +245,7 @@ async def test_view_is_made_anew_from_nothing(members: Sequence[Member]) -> None
 
 
 @RARELY_BY_GIT
-async def test_memory_that_two_machines_shared_is_taken_back_whole(members: Sequence[Member]) -> None:
+async def test_memory_shared_by_two_machines_is_fully_revoked(members: Sequence[Member]) -> None:
     ana, ben = members
     twice = line("- W: said twice")
     for day in (DAY, DAY + timedelta(days=1)):
@@ -258,44 +258,44 @@ async def test_memory_that_two_machines_shared_is_taken_back_whole(members: Sequ
     assert ben.all_seen() == set()
 
 
-async def test_exchange_without_news_lists_no_file_of_a_server(server: Postgres, tmp_path: Path) -> None:
+async def test_exchange_without_news_lists_no_files(server: Postgres, tmp_path: Path) -> None:
     ana, ben = await server_team(server, tmp_path, "ana", "ben")
     await ana.promote("- W: one")
-    for one in (ana, ben, ana, ben):
-        await one.exchange()
+    for member in (ana, ben, ana, ben):
+        await member.exchange()
     with server.connect() as admin:
         admin.execute("ALTER DATABASE postgres SET track_functions = 'all'")
         asked = "SELECT sum(calls) FROM pg_stat_user_functions WHERE funcname IN ('listed', 'bodies')"
-        for one in (ana, ben):
-            await one.exchange()
+        for member in (ana, ben):
+            await member.exchange()
         assert admin.execute(asked).fetchone() == (None,)
         await ben.promote("- W: two")
-        for one in (ben, ana):
-            await one.exchange()
+        for member in (ben, ana):
+            await member.exchange()
         assert admin.execute(asked).fetchone() != (None,)
     assert ana.all_seen() == {"ana/memory/2026-11-02.md", "ben/memory/2026-11-02.md"}
 
 
-async def test_news_of_one_asks_for_the_files_of_that_one_alone(server: Postgres, tmp_path: Path) -> None:
+async def test_news_of_one_person_fetches_only_that_persons_files(server: Postgres, tmp_path: Path) -> None:
     ana, ben, carl = await server_team(server, tmp_path, "ana", "ben", "carl")
     await ben.promote("- W: one")
-    for one in (ben, ana):
-        await one.exchange()
+    for member in (ben, ana):
+        await member.exchange()
     with server.connect() as admin:
-        # nobody is told of it, so that it is seen by whoever asks for all
+        # without the trigger, only a full listing notices it
         admin.execute("ALTER TABLE memoryd.files DISABLE TRIGGER tell")
         admin.execute("DELETE FROM memoryd.files WHERE team = %s AND person = 'ben'", (ben.name,))
         admin.execute("ALTER TABLE memoryd.files ENABLE TRIGGER tell")
     await carl.promote("- W: two")
-    for one in (carl, ana):
-        await one.exchange()
+    for member in (carl, ana):
+        await member.exchange()
     assert ana.all_seen() == {"ben/memory/2026-11-02.md", "carl/memory/2026-11-02.md"}
     again = await ana.again()
     await again.exchange()
     assert again.all_seen() == {"carl/memory/2026-11-02.md"}
 
 
-async def test_what_a_slow_line_cuts_off_is_sent_in_parts(
+async def test_large_exchange_is_sent_in_parts_over_a_slow_line(
     server: Postgres, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ana, ben = await server_team(server, tmp_path, "ana", "ben")
@@ -321,12 +321,12 @@ async def test_what_a_slow_line_cuts_off_is_sent_in_parts(
     assert len(ben.all_seen()) == 6
 
 
-async def test_rows_of_no_shape_are_named_and_take_nothing_away(server: Postgres, tmp_path: Path) -> None:
+async def test_malformed_rows_are_reported_and_remove_nothing(server: Postgres, tmp_path: Path) -> None:
     ana, ben = await server_team(server, tmp_path, "ana", "ben")
     await ben.promote("- W: one")
     await ana.promote("- W: two")
-    for one in (ben, ana):
-        await one.exchange()
+    for member in (ben, ana):
+        await member.exchange()
     await ben.promote("- W: three")
     await ben.exchange()
     lie = """
@@ -351,7 +351,7 @@ async def test_rows_of_no_shape_are_named_and_take_nothing_away(server: Postgres
     assert "three" in (ana.seen("ben/memory/2026-11-02.md") or "")
 
 
-async def test_server_that_falls_silent_while_it_is_listened_to_is_away(
+async def test_silent_server_is_noticed_while_listening(
     server: Postgres, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     [ana] = await server_team(server, tmp_path, "ana")
@@ -368,7 +368,7 @@ async def test_server_that_falls_silent_while_it_is_listened_to_is_away(
         server.go_on()
 
 
-async def test_who_shares_more_than_the_others_are_shown_is_told(
+async def test_too_many_shared_files_are_reported(
     server: Postgres, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ana, ben = await server_team(server, tmp_path, "ana", "ben")
@@ -377,13 +377,13 @@ async def test_who_shares_more_than_the_others_are_shown_is_told(
     await ana.sharing.sync()
     await ben.exchange()
     assert len(ben.all_seen()) == 3
-    for one in (ana, ben):
-        told = [trouble for trouble in one.sharing.troubles() if "ana shares more than" in trouble]
-        # of others as many are listed as tell that there are too many
-        assert len(told) == (2 if one is ana else 1)
+    for member in (ana, ben):
+        reports = [trouble for trouble in member.sharing.troubles() if "ana shares more than" in trouble]
+        # of others one more than the limit is listed
+        assert len(reports) == (2 if member is ana else 1)
 
 
-async def test_of_more_memories_than_anybody_may_share_the_newest_are_shown(
+async def test_newest_memories_are_shown_if_too_many_are_shared(
     members: Sequence[Member], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ana, ben = members
@@ -393,31 +393,31 @@ async def test_of_more_memories_than_anybody_may_share_the_newest_are_shown(
         for number in range(2):
             await ana.promote(f"- W @Peter: number {number} of {day}", day)
     await ben.promote("- W: of mine")
-    for one in (ana, ben, ana):
-        await one.exchange()
+    for member in (ana, ben, ana):
+        await member.exchange()
     newest = f"ana/memory/{days[-1]}.md"
-    for one in (ana, ben):
-        assert one.all_seen() == {newest, f"ben/memory/{DAY}.md"}
-        told = [trouble for trouble in one.sharing.troubles() if "ana shares more than 3 memories" in trouble]
-        assert [trouble[-1] for trouble in told] == ["2"]
-        assert one.carrier.health().people == {"ana": 1, "ben": 1}
-    # what is taken back makes room
+    for member in (ana, ben):
+        assert member.all_seen() == {newest, f"ben/memory/{DAY}.md"}
+        reports = [trouble for trouble in member.sharing.troubles() if "ana shares more than 3 memories" in trouble]
+        assert [trouble[-1] for trouble in reports] == ["2"]
+        assert member.carrier.health().people == {"ana": 1, "ben": 1}
+    # revoking makes room
     shared = await ana.sharing.memories()
-    await ana.sharing.revoke([key for key, one in shared.items() if str(days[-1]) in one.path])
+    await ana.sharing.revoke([key for key, memory in shared.items() if str(days[-1]) in memory.path])
     await ana.exchange()
     await ben.exchange()
     assert f"ana/memory/{days[-2]}.md" in ben.all_seen()
 
 
-async def test_a_server_from_an_older_copy_lacks_nothing_though_others_go_on(server: Postgres, tmp_path: Path) -> None:
+async def test_server_restored_from_an_older_copy_is_completed(server: Postgres, tmp_path: Path) -> None:
     ana, ben = await server_team(server, tmp_path, "ana", "ben")
     with server.connect() as admin:
         [(change,)] = admin.execute(
             "SELECT changed FROM memoryd.members WHERE team = %s AND person = 'ana'", (ana.name,)
         ).fetchall()
     await ana.promote("- W: one")
-    for one in (ana, ben):
-        await one.exchange()
+    for member in (ana, ben):
+        await member.exchange()
     with server.connect() as admin:
         admin.execute("ALTER TABLE memoryd.files DISABLE TRIGGER tell")
         admin.execute("DELETE FROM memoryd.files WHERE team = %s", (ana.name,))
@@ -426,14 +426,12 @@ async def test_a_server_from_an_older_copy_lacks_nothing_though_others_go_on(ser
     for number in range(3):
         await ben.promote(f"- W: two {number}")
         await ben.exchange()
-    for one in (ana, ben):
-        await one.exchange()
+    for member in (ana, ben):
+        await member.exchange()
     assert ben.all_seen() == {"ana/memory/2026-11-02.md", "ben/memory/2026-11-02.md"}
 
 
-async def test_another_team_of_the_same_name_gets_nothing_of_what_was_shared_with_the_first(
-    server: Postgres, tmp_path: Path
-) -> None:
+async def test_new_team_of_the_same_name_gets_nothing_of_the_first(server: Postgres, tmp_path: Path) -> None:
     ana, _ = await server_team(server, tmp_path, "ana", "ben")
     await ana.promote("- W: for the first")
     await ana.exchange()
@@ -449,7 +447,7 @@ async def test_another_team_of_the_same_name_gets_nothing_of_what_was_shared_wit
     assert "for the first" not in (again.seen("ana/memory/2026-11-02.md") or "")
 
 
-async def test_tables_of_an_older_version_are_named_and_brought_up_to_date(tmp_path: Path) -> None:
+async def test_tables_of_an_older_version_are_reported_and_migrated(tmp_path: Path) -> None:
     server = Postgres()
     try:
         [ana] = await server_team(server, tmp_path, "ana")
@@ -466,12 +464,12 @@ async def test_tables_of_an_older_version_are_named_and_brought_up_to_date(tmp_p
         server.stop()
 
 
-async def goes_through(member: Member) -> bool:
+async def exchange_succeeds(member: Member) -> bool:
     await member.carrier.exchange()
     return not member.carrier.health().offline
 
 
-async def test_what_takes_more_than_one_exchange_comes_in_all_the_same(
+async def test_large_update_arrives_over_several_exchanges(
     server: Postgres, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ana, ben = await server_team(server, tmp_path, "ana", "ben")
@@ -489,15 +487,15 @@ async def test_what_takes_more_than_one_exchange_comes_in_all_the_same(
         try:
             await ben.carrier.exchange()
             assert ben.carrier.health().offline
-            # on a busy machine the rest may take more than one, too
-            await eventually_async(partial(goes_through, ben))
+            # on a busy machine the rest may take several
+            await eventually_async(partial(exchange_succeeds, ben))
             await ben.exchange()
         finally:
             admin.execute("DROP FUNCTION memoryd.bodies; ALTER FUNCTION memoryd.quick_bodies RENAME TO bodies")
     assert len(ben.all_seen()) == 2 * BATCH
 
 
-async def test_server_whose_disk_is_full_is_a_state_and_loses_nothing(server: Postgres, tmp_path: Path) -> None:
+async def test_full_disk_of_the_server_is_reported_and_loses_nothing(server: Postgres, tmp_path: Path) -> None:
     ana, ben = await server_team(server, tmp_path, "ana", "ben")
     await ben.promote("- W: goes on")
     await ben.exchange()

@@ -1,10 +1,9 @@
-"""An endpoint for text that refuses, stumbles, hangs or lies, on loopback: each costs an answer, and is told."""
+"""A text endpoint on loopback that refuses, fails, hangs or lies: each means an error with its reason."""
 
-import asyncio
 import json
 import time
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -20,6 +19,7 @@ from memoryd.errors import TextModelUnavailable
 from memoryd.llm.protocol import Prompt
 from memoryd.llm.writing import MISFITS_MAX, OWN_KEY, PROVIDER, RemoteWriting, RemoteWritingSettings, access_of
 from memoryd.memory.llm import LabelAnswer, Labeller
+from tests.contract.background import eventually_answers, in_background
 from tests.contract.chat_server import PATH, ChatServer
 from tests.contract.embedding_server import Asked, Reply
 from tests.waiting import eventually_async
@@ -30,9 +30,9 @@ NOTE = "Peter told me in confidence that he sold the boat for less than it was w
 
 @pytest.fixture
 async def server() -> AsyncIterator[ChatServer]:
-    made = ChatServer()
-    async with made.running():
-        yield made
+    async with ChatServer().running() as running_server:
+        assert isinstance(running_server, ChatServer)
+        yield running_server
 
 
 @asynccontextmanager
@@ -55,14 +55,9 @@ async def running(
     )
     budget = TokenBudget(folder / "calls.json", clock=today)
     model = RemoteWriting(settings=settings, keys=KeySources(ModelsSection(), {}), budget=budget)
-    task = asyncio.create_task(model.run())
-    try:
+    async with in_background(model.run()):
         await eventually_async(lambda: model.state()["state"] != ModelPhase.WARMING)
         yield model
-    finally:
-        task.cancel()
-        with suppress(asyncio.CancelledError):
-            await task
 
 
 async def ask(model: RemoteWriting, *, seconds: float = 20) -> LabelAnswer:
@@ -70,7 +65,7 @@ async def ask(model: RemoteWriting, *, seconds: float = 20) -> LabelAnswer:
     return await model.complete(prompt, shape=LabelAnswer, max_tokens=32, deadline=deadline)
 
 
-async def test_request_is_what_the_reference_says(server: ChatServer, tmp_path: Path) -> None:
+async def test_request_has_the_form_of_the_reference(server: ChatServer, tmp_path: Path) -> None:
     async with running(server, tmp_path) as model:
         assert (await ask(model)).label == "reinforce"
     (asked,) = server.asked
@@ -85,11 +80,9 @@ async def test_request_is_what_the_reference_says(server: ChatServer, tmp_path: 
     assert form["schema"]["required"] == ["label"]
 
 
-async def test_endpoint_without_schemas_is_asked_for_json_alone_and_that_is_remembered(
-    server: ChatServer, tmp_path: Path
-) -> None:
-    def behaviour(asked: Asked) -> Reply | None:
-        is_schema = asked.body["response_format"]["type"] == "json_schema"
+async def test_endpoint_without_schemas_is_asked_for_json_from_then_on(server: ChatServer, tmp_path: Path) -> None:
+    def behaviour(request: Asked) -> Reply | None:
+        is_schema = request.body["response_format"]["type"] == "json_schema"
         return server.refusal(400, "response_format json_schema is unavailable") if is_schema else None
 
     server.behaviour = behaviour
@@ -102,10 +95,10 @@ async def test_endpoint_without_schemas_is_asked_for_json_alone_and_that_is_reme
     assert "JSON schema: {" in server.asked[-1].body["messages"][0]["content"]
 
 
-async def test_model_that_wants_other_limits_gets_them(server: ChatServer, tmp_path: Path) -> None:
-    def behaviour(asked: Asked) -> Reply | None:
-        told = "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead."
-        return server.refusal(400, told) if "max_tokens" in asked.body else None
+async def test_model_with_other_parameters_gets_them(server: ChatServer, tmp_path: Path) -> None:
+    def behaviour(request: Asked) -> Reply | None:
+        message = "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead."
+        return server.refusal(400, message) if "max_tokens" in request.body else None
 
     server.behaviour = behaviour
     async with running(server, tmp_path) as model:
@@ -115,8 +108,8 @@ async def test_model_that_wants_other_limits_gets_them(server: ChatServer, tmp_p
     assert server.asked[-1].body["response_format"]["type"] == "json_schema"
 
 
-async def test_endpoint_that_refuses_everything_is_not_asked_for_ever(server: ChatServer, tmp_path: Path) -> None:
-    server.behaviour = lambda _asked: server.refusal(400, "no max_tokens, no temperature, no json_schema")
+async def test_endpoint_that_refuses_everything_is_asked_a_few_times(server: ChatServer, tmp_path: Path) -> None:
+    server.behaviour = lambda _request: server.refusal(400, "no max_tokens, no temperature, no json_schema")
     async with running(server, tmp_path) as model:
         with pytest.raises(TextModelUnavailable, match="400"):
             await ask(model)
@@ -131,10 +124,10 @@ async def test_endpoint_that_refuses_everything_is_not_asked_for_ever(server: Ch
         (404, "The model `m-1` does not exist", "memory.llm.model"),
     ],
 )
-async def test_refused_key_or_model_is_told_with_what_to_do(
+async def test_refused_key_or_model_is_reported_with_a_hint(
     server: ChatServer, tmp_path: Path, status: int, message: str, hint: str
 ) -> None:
-    server.behaviour = lambda _asked: server.refusal(status, message)
+    server.behaviour = lambda _request: server.refusal(status, message)
     async with running(server, tmp_path) as model:
         with capture_logs() as logs, pytest.raises(TextModelUnavailable) as caught:
             await ask(model)
@@ -143,31 +136,20 @@ async def test_refused_key_or_model_is_told_with_what_to_do(
         assert hint in str(state["reason"])
         assert state["state"] == ModelPhase.FAILED
         assert KEY not in f"{caught.value}{state}{logs}"
-        server.behaviour = lambda _asked: None
+        server.behaviour = lambda _request: None
 
 
-async def test_mended_endpoint_is_ready_again(server: ChatServer, tmp_path: Path) -> None:
+async def test_repaired_endpoint_is_ready_again(server: ChatServer, tmp_path: Path) -> None:
     server.script = [server.refusal(401, "no")]
     async with running(server, tmp_path) as model:
         with pytest.raises(TextModelUnavailable):
             await ask(model)
-        await eventually_answers(model)
+        await eventually_answers(lambda: ask(model), TextModelUnavailable)
         assert model.state()["state"] == ModelPhase.READY
         assert model.state()["reason"] is None
 
 
-async def eventually_answers(model: RemoteWriting) -> None:
-    async with asyncio.timeout(30):
-        while True:
-            try:
-                await ask(model)
-            except TextModelUnavailable:
-                await asyncio.sleep(0.05)
-            else:
-                return
-
-
-async def test_busy_endpoint_is_asked_again_when_it_says(server: ChatServer, tmp_path: Path) -> None:
+async def test_busy_endpoint_is_asked_again_after_its_retry_time(server: ChatServer, tmp_path: Path) -> None:
     server.script = [server.refusal(429, "slow down", **{"Retry-After": "1"})]
     async with running(server, tmp_path) as model:
         started = time.monotonic()
@@ -176,7 +158,7 @@ async def test_busy_endpoint_is_asked_again_when_it_says(server: ChatServer, tmp
     assert len(server.asked) == 2
 
 
-async def test_endpoint_that_wants_long_to_be_left_alone_is(server: ChatServer, tmp_path: Path) -> None:
+async def test_long_retry_time_is_respected(server: ChatServer, tmp_path: Path) -> None:
     server.script = [server.refusal(429, "slow down", **{"Retry-After": "3600"})]
     async with running(server, tmp_path) as model:
         for _ in range(3):
@@ -186,37 +168,37 @@ async def test_endpoint_that_wants_long_to_be_left_alone_is(server: ChatServer, 
 
 
 @pytest.mark.parametrize("status", [500, 502, 503])
-async def test_failing_endpoint_is_asked_once_more_and_then_let_be(
+async def test_failing_endpoint_is_asked_twice_and_then_backs_off(
     server: ChatServer, tmp_path: Path, status: int
 ) -> None:
-    server.behaviour = lambda _asked: server.refusal(status, f"failed at: {NOTE}")
+    server.behaviour = lambda _request: server.refusal(status, f"failed at: {NOTE}")
     async with running(server, tmp_path) as model:
         with pytest.raises(TextModelUnavailable, match=str(status)) as caught:
             await ask(model)
         assert len(server.asked) == 2
         assert NOTE not in f"{caught.value}{model.state()}"
-        # while it backs off, nobody waits for it
+        # during the back-off nothing is sent
         with pytest.raises(TextModelUnavailable):
             await ask(model)
         assert len(server.asked) == 2
 
 
-async def test_hanging_endpoint_costs_the_time_of_the_caller_and_no_more(server: ChatServer, tmp_path: Path) -> None:
+async def test_hanging_endpoint_delays_only_the_first_caller(server: ChatServer, tmp_path: Path) -> None:
     server.gate.clear()
     async with running(server, tmp_path) as model:
         with pytest.raises(TextModelUnavailable):
             await ask(model, seconds=0.5)
-        # the next ones are told at once
+        # the next calls fail at once
         for _ in range(5):
             with pytest.raises(TextModelUnavailable):
                 await ask(model)
         assert model.state()["state"] == ModelPhase.FAILED
         assert len(server.asked) <= 2
         server.gate.set()
-        await eventually_answers(model)
+        await eventually_answers(lambda: ask(model), TextModelUnavailable)
 
 
-async def test_dripping_answer_is_given_up(server: ChatServer, tmp_path: Path) -> None:
+async def test_dripping_answer_times_out(server: ChatServer, tmp_path: Path) -> None:
     server.script = [Reply(200, b"", drip=True)]
     async with running(server, tmp_path, seconds=1) as model:
         with pytest.raises(TextModelUnavailable):
@@ -240,8 +222,8 @@ async def test_dripping_answer_is_given_up(server: ChatServer, tmp_path: Path) -
     ],
     ids=["html", "empty", "deep", "none", "null", "list", "cut", "refusal", "short", "reset", "huge"],
 )
-async def test_rubbish_is_no_answer(server: ChatServer, tmp_path: Path, reply: Reply) -> None:
-    server.behaviour = lambda _asked: reply
+async def test_invalid_response_is_an_error(server: ChatServer, tmp_path: Path, reply: Reply) -> None:
+    server.behaviour = lambda _request: reply
     async with running(server, tmp_path) as model:
         with pytest.raises(TextModelUnavailable):
             await ask(model)
@@ -265,7 +247,7 @@ async def test_rubbish_is_no_answer(server: ChatServer, tmp_path: Path, reply: R
         '{"label": {"label": "neutral"}}',
     ],
 )
-async def test_answer_of_another_shape_is_none_and_is_not_repeated(
+async def test_answer_of_another_shape_is_an_error_and_not_quoted(
     server: ChatServer, tmp_path: Path, content: str
 ) -> None:
     server.content = content
@@ -274,7 +256,7 @@ async def test_answer_of_another_shape_is_none_and_is_not_repeated(
             for count in range(1, MISFITS_MAX + 1):
                 with pytest.raises(TextModelUnavailable, match=r"shape|characters") as caught:
                     await ask(model)
-                # one alone is no fault of the endpoint, and none is asked twice
+                # a single one is no failure of the endpoint, and none is repeated
                 assert (model.state()["state"] == ModelPhase.FAILED) == (count == MISFITS_MAX)
         assert len(server.asked) == MISFITS_MAX
         assert "rm -rf" not in f"{caught.value}{model.state()}{logs}"
@@ -283,9 +265,9 @@ async def test_answer_of_another_shape_is_none_and_is_not_repeated(
         assert model.state()["state"] == ModelPhase.READY
 
 
-async def test_text_goes_nowhere_but_to_the_endpoint(server: ChatServer, tmp_path: Path) -> None:
+async def test_text_is_not_sent_to_a_redirect(server: ChatServer, tmp_path: Path) -> None:
     async with ChatServer().running() as other:
-        server.behaviour = lambda _asked: Reply(307, b"", {"Location": f"{other.url}/chat/completions"})
+        server.behaviour = lambda _request: Reply(307, b"", {"Location": f"{other.url}/chat/completions"})
         async with running(server, tmp_path) as model:
             with pytest.raises(TextModelUnavailable, match="redirects") as caught:
                 await ask(model)
@@ -293,7 +275,7 @@ async def test_text_goes_nowhere_but_to_the_endpoint(server: ChatServer, tmp_pat
         assert other.asked == []
 
 
-async def test_questions_of_a_day_are_bounded_over_restarts(server: ChatServer, tmp_path: Path) -> None:
+async def test_calls_per_day_are_limited_over_restarts(server: ChatServer, tmp_path: Path) -> None:
     day = [datetime(2026, 3, 1, 12, tzinfo=UTC)]
     for expected in (1, 2):
         async with running(server, tmp_path, per_day=2, today=lambda: day[0]) as model:
@@ -310,12 +292,10 @@ async def test_questions_of_a_day_are_bounded_over_restarts(server: ChatServer, 
         assert model.state()["state"] == ModelPhase.READY
 
 
-async def test_second_try_counts_as_a_question_of_the_day_and_one_that_never_left_does_not(
-    server: ChatServer, tmp_path: Path
-) -> None:
-    server.behaviour = lambda _asked: server.refusal(500, "out of order")
+async def test_retries_count_as_calls_of_the_day_and_unsent_ones_do_not(server: ChatServer, tmp_path: Path) -> None:
+    server.behaviour = lambda _request: server.refusal(500, "out of order")
     async with running(server, tmp_path, per_day=3) as model:
-        # while it backs off after the first of them, nothing is sent
+        # during the back-off after the first, nothing is sent
         for _ in range(2):
             with pytest.raises(TextModelUnavailable):
                 await ask(model)
@@ -327,7 +307,7 @@ async def test_second_try_counts_as_a_question_of_the_day_and_one_that_never_lef
         assert len(server.asked) == 3
 
 
-async def test_key_that_was_changed_is_taken_without_a_restart(server: ChatServer, tmp_path: Path) -> None:
+async def test_changed_key_is_used_without_a_restart(server: ChatServer, tmp_path: Path) -> None:
     file = tmp_path / "key"
     file.write_text("sk-first\n")
     async with running(server, tmp_path, apiKey={"file": str(file)}) as model:
@@ -337,13 +317,13 @@ async def test_key_that_was_changed_is_taken_without_a_restart(server: ChatServe
         file.unlink()
         with pytest.raises(TextModelUnavailable) as caught:
             await ask(model)
-        # the host's paths are the owner's
+        # only the owner may see paths
         assert str(file) not in str(caught.value)
         assert str(file) in str(model.state()["reason"])
     assert [asked.headers["authorization"] for asked in server.asked] == ["Bearer sk-first", "Bearer sk-second"]
 
 
-async def test_missing_key_is_told_before_anybody_asks(server: ChatServer, tmp_path: Path) -> None:
+async def test_missing_key_is_reported_before_any_call(server: ChatServer, tmp_path: Path) -> None:
     async with running(server, tmp_path, apiKey={"env": "NO_SUCH_VARIABLE_HERE"}) as model:
         assert model.state()["state"] == ModelPhase.FAILED
         assert "memory.llm.apiKey: no secret in env NO_SUCH_VARIABLE_HERE" in str(model.state()["reason"])
@@ -354,7 +334,7 @@ def opened_key(access: EndpointAccess, keys: KeySources) -> str:
     return open_credentials(PROVIDER, access, keys, OWN_KEY).api_key
 
 
-def test_key_goes_only_where_it_was_meant_for() -> None:
+def test_key_is_used_only_for_its_address() -> None:
     models = ModelsSection.model_validate({"providers": {"openai": {"apiKey": "sk-entry"}}})
     keys = KeySources(models, {"OPENAI_API_KEY": "sk-variable"})
     own = LlmSection(provider="openai", model="m")
@@ -377,13 +357,13 @@ def test_key_goes_only_where_it_was_meant_for() -> None:
         ("https://api.openai.com:8443/v1", ""),
     ],
 )
-def test_providers_own_address_written_out_gets_the_key_unless_in_the_clear(address: str, key: str) -> None:
+def test_providers_own_address_gets_the_key_over_https_only(address: str, key: str) -> None:
     section = LlmSection.model_validate({"provider": "openai", "model": "m", "baseUrl": address})
     keys = KeySources(ModelsSection(), {"OPENAI_API_KEY": "sk-variable"})
     assert opened_key(access_of(section, ModelsSection()), keys) == key
 
 
-def test_what_is_meant_for_a_proxy_stays_from_the_provider() -> None:
+def test_key_and_headers_of_a_proxy_are_not_sent_to_the_provider() -> None:
     entry = {"baseUrl": "https://proxy.example.com/v1", "apiKey": "sk-proxy", "headers": {"X-Org": "proxy"}}
     models = ModelsSection.model_validate({"providers": {"openai": entry}})
     section = LlmSection.model_validate({"provider": "openai", "model": "m", "baseUrl": "https://api.openai.com/v1"})
@@ -394,7 +374,7 @@ def test_what_is_meant_for_a_proxy_stays_from_the_provider() -> None:
     assert dict(by_proxy.headers).keys() == {"X-Org"}
 
 
-def test_nothing_of_a_key_shows_in_settings() -> None:
+def test_settings_do_not_show_the_key() -> None:
     section = LlmSection.model_validate({"provider": "openai", "model": "m", "apiKey": KEY})
     assert KEY not in repr(access_of(section, ModelsSection()))
     assert KEY not in json.dumps(section.model_dump(mode="json"))

@@ -1,4 +1,4 @@
-"""What every text model promises, the one of our own and the one at an endpoint: an answer of the shape, or none."""
+"""The contract of every text model, local or at an endpoint: an answer of the shape, or an error."""
 
 import asyncio
 import time
@@ -23,6 +23,7 @@ from memoryd.memory.llm import Labeller, Prose
 from memoryd.models.families import WRITING
 from memoryd.models.store import ModelStore
 from memoryd.replies.models import TextModelReply
+from tests.contract.background import in_background
 from tests.contract.chat_server import ChatServer
 from tests.tiny_chat import write_chat_model
 from tests.waiting import eventually_async
@@ -38,14 +39,14 @@ HOSTILE = (
 
 
 class Sorting(AnswerShape):
-    """A shape with a choice, a number of its own, and texts within bounds."""
+    """A shape with a choice, a boolean, and limited texts."""
 
     kind: Literal["fact", "opinion"]
     is_sure: bool
     words: Annotated[list[Annotated[str, Field(max_length=8)]], Field(max_length=2)]
 
 
-class Asking(TextModel, Protocol):
+class RunningModel(TextModel, Protocol):
     """A text model with its loop and its state."""
 
     async def run(self) -> None: ...
@@ -74,24 +75,19 @@ def remote(folder: Path, port: int) -> RemoteWriting:
 
 
 @asynccontextmanager
-async def running(model: Asking) -> AsyncIterator[None]:
-    task = asyncio.create_task(model.run())
-    try:
+async def running(model: RunningModel) -> AsyncIterator[None]:
+    async with in_background(model.run()):
         await eventually_async(lambda: model.state()["state"] == ModelPhase.READY)
         yield
-    finally:
-        task.cancel()
-        with suppress(asyncio.CancelledError):
-            await task
 
 
 @pytest.fixture(params=[local, remote])
-async def model(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Asking]:
+async def model(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[RunningModel]:
     server = ChatServer()
     async with server.running():
-        made: Asking = request.param(tmp_path, server.port)
-        async with running(made):
-            yield made
+        started: RunningModel = request.param(tmp_path, server.port)
+        async with running(started):
+            yield started
 
 
 async def ask(model: TextModel, data: str, *, seconds: float = 60, max_tokens: int = 500) -> Sorting:
@@ -99,7 +95,7 @@ async def ask(model: TextModel, data: str, *, seconds: float = 60, max_tokens: i
     return await model.complete(Prompt("Sort it.", data), shape=Sorting, max_tokens=max_tokens, deadline=deadline)
 
 
-async def test_same_question_gets_the_same_answer_of_the_shape(model: Asking) -> None:
+async def test_equal_questions_get_equal_answers_of_the_shape(model: RunningModel) -> None:
     first = await ask(model, "it rained")
     await ask(model, "the sun shone")
     assert await ask(model, "it rained") == first
@@ -107,12 +103,12 @@ async def test_same_question_gets_the_same_answer_of_the_shape(model: Asking) ->
 
 
 @pytest.mark.parametrize("data", HOSTILE, ids=range(len(HOSTILE)))
-async def test_hostile_memory_changes_no_more_than_a_value(model: Asking, data: str) -> None:
+async def test_hostile_memory_changes_only_values(model: RunningModel, data: str) -> None:
     labeller = Labeller(model)
     assert await labeller.label("Peter prefers tea", data) in ("reinforce", "weaken", "contradict", "neutral")
     assert labeller.identity == model.identity
     with suppress(TextModelUnavailable):
-        # what is too long for a local model is refused there, and nothing else comes of it
+        # a local model refuses what is too long
         assert (await ask(model, data[:1000])).kind in ("fact", "opinion")
     facts = [CitedFact("1a2b3c4d", data), CitedFact("5e6f7a8b", "tea")]
     summary = None
@@ -122,7 +118,7 @@ async def test_hostile_memory_changes_no_more_than_a_value(model: Asking, data: 
         assert not sentence_fault(sentence, facts)
 
 
-async def test_identity_is_one_line_and_stays(model: Asking) -> None:
+async def test_identity_is_one_line_and_stays(model: RunningModel) -> None:
     before = model.identity
     await ask(model, "it rained")
     assert model.identity == before
@@ -130,21 +126,21 @@ async def test_identity_is_one_line_and_stays(model: Asking) -> None:
     assert before.startswith(("local/Tiny-Chat@", "openai/m-1@127.0.0.1:"))
 
 
-async def test_deadline_that_has_passed_is_told(model: Asking) -> None:
+async def test_passed_deadline_is_an_error(model: RunningModel) -> None:
     with pytest.raises(TextModelUnavailable, match="in time"):
         await ask(model, "it rained", seconds=-1)
     assert await ask(model, "it rained")
 
 
-async def test_questions_at_once_are_answered_one_by_one_and_not_without_bound(model: Asking) -> None:
+async def test_concurrent_questions_are_answered_up_to_a_limit(model: RunningModel) -> None:
     answers = await asyncio.gather(*(ask(model, "it rained") for _ in range(40)), return_exceptions=True)
-    refused = [one for one in answers if isinstance(one, BaseException)]
+    refused = [answer for answer in answers if isinstance(answer, BaseException)]
     assert 0 < len(refused) < 40
-    assert all(isinstance(one, TextModelUnavailable) for one in refused)
-    assert len({str(one) for one in answers if not isinstance(one, BaseException)}) == 1
+    assert all(isinstance(error, TextModelUnavailable) for error in refused)
+    assert len({str(answer) for answer in answers if not isinstance(answer, BaseException)}) == 1
 
 
-async def test_cancelled_question_stands_in_nobodys_way(model: Asking) -> None:
+async def test_cancelled_question_does_not_block_the_next(model: RunningModel) -> None:
     expected = await ask(model, "it rained")
     asked = asyncio.create_task(ask(model, "the sun shone"))
     await asyncio.sleep(0)

@@ -1,12 +1,11 @@
-"""What the real worker with a real model promises as an Embedder."""
+"""The contract of the real embedding worker with a real model."""
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from datetime import timedelta
 from pathlib import Path
 
-import numpy as np
 import psutil
 import pytest
 from llama_cpp import llama_supports_gpu_offload
@@ -17,6 +16,7 @@ from memoryd.embed.local.worker_process import WorkerPhase
 from memoryd.embed.protocol import EmbedderIdentity, Passage, Unembeddable
 from memoryd.errors import EmbedderUnavailable, EmbeddingError
 from memoryd.models.families import ModelFamily
+from tests.contract.background import in_background
 from tests.sweeps import some, swept
 from tests.waiting import eventually_async
 
@@ -48,13 +48,8 @@ def worker_for(
 
 @asynccontextmanager
 async def running(worker: LlamaWorker) -> AsyncIterator[LlamaWorker]:
-    task = asyncio.create_task(worker.run())
-    try:
+    async with in_background(worker.run()):
         yield worker
-    finally:
-        task.cancel()
-        with suppress(asyncio.CancelledError):
-            await task
 
 
 @pytest.fixture
@@ -75,27 +70,13 @@ async def test_paraphrase_gives_the_published_similarity(worker: LlamaWorker) ->
     assert cosine(host, await worker.embed_query("banana bread recipe")) == pytest.approx(0.09, abs=0.02)
 
 
-async def test_vectors_are_float32_of_length_one(worker: LlamaWorker) -> None:
-    vector = await worker.embed_query(HOST)
-    assert vector.dtype == np.float32
-    assert vector.shape == (384,)
-    assert float(np.linalg.norm(vector)) == pytest.approx(1, abs=1e-6)
-
-
-async def test_documents_come_back_in_order(worker: LlamaWorker) -> None:
-    texts = [f"note number {number} about the gateway" for number in range(20)]
-    together = await worker.embed_documents([Passage(text) for text in texts])
-    for text, vector in zip(texts, together, strict=True):
-        assert cosine(vector, await worker.embed_query(text)) == pytest.approx(1, abs=1e-5)
-
-
-async def test_no_documents_give_no_vectors(worker: LlamaWorker) -> None:
+async def test_no_documents_start_no_worker(worker: LlamaWorker) -> None:
     assert await worker.embed_documents([]) == []
     assert await worker.embed_documents([Passage(" ")]) == [Unembeddable("empty text")]
     assert worker.state()["pid"] is None
 
 
-async def test_one_bad_passage_does_not_cost_the_others(worker: LlamaWorker) -> None:
+async def test_bad_passage_does_not_affect_the_others(worker: LlamaWorker) -> None:
     first, blank, control, last = await worker.embed_documents(
         [Passage("a"), Passage(" \n\t"), Passage("\x01\x02"), Passage("b")]
     )
@@ -103,11 +84,6 @@ async def test_one_bad_passage_does_not_cost_the_others(worker: LlamaWorker) -> 
     assert isinstance(control, Unembeddable)
     assert "token" in control.reason
     assert cosine(first, last) > 0
-
-
-async def test_empty_question_is_an_error_not_a_vector(worker: LlamaWorker) -> None:
-    with pytest.raises(EmbeddingError):
-        await worker.embed_query("  ")
 
 
 async def test_long_text_is_cut_by_tokens(worker: LlamaWorker) -> None:
@@ -126,7 +102,7 @@ async def test_lower_context_cuts_earlier(starter_model: Path) -> None:
         assert cosine(short, long) == pytest.approx(1, abs=1e-6)
 
 
-async def test_marks_of_the_model_are_text(worker: LlamaWorker) -> None:
+async def test_special_tokens_in_a_text_are_plain_text(worker: LlamaWorker) -> None:
     written, spaced = await worker.embed_documents([Passage("[MASK] [SEP]"), Passage("[ mask ] [ sep ]")])
     assert cosine(written, spaced) == pytest.approx(1, abs=1e-6)
 
@@ -171,7 +147,7 @@ async def test_question_overtakes_queued_documents(worker: LlamaWorker) -> None:
     await worker.warm()
     passages = [Passage(f"passage {number} of a long backlog") for number in range(200)]
     backlog = asyncio.create_task(worker.embed_documents(passages))
-    # one turn of the loop: the whole backlog stands on the wire before the question
+    # one turn of the loop: the whole backlog is sent before the question
     await asyncio.sleep(0)
     await worker.embed_query(HOST)
     assert not backlog.done()
@@ -185,7 +161,7 @@ async def test_batches_of_two_callers_do_not_mix(worker: LlamaWorker) -> None:
         assert cosine(vector, await worker.embed_query(passage.text)) == pytest.approx(1, abs=1e-5)
 
 
-async def test_cancelled_callers_leave_the_worker_in_step(worker: LlamaWorker) -> None:
+async def test_cancelled_calls_do_not_confuse_the_worker(worker: LlamaWorker) -> None:
     await worker.warm()
     for _ in range(5):
         backlog = asyncio.create_task(worker.embed_documents([Passage(f"{number} dropped") for number in range(30)]))
@@ -223,7 +199,7 @@ async def test_state_shows_the_process(worker: LlamaWorker) -> None:
 
 
 @pytest.mark.parametrize("layers", [None, 0, 12])
-async def test_layers_asked_of_a_build_without_a_card_cost_nothing(starter_model: Path, layers: int | None) -> None:
+async def test_gpu_layers_are_harmless_without_gpu_support(starter_model: Path, layers: int | None) -> None:
     worker = worker_for(starter_model, gpu_layers=layers)
     async with running(worker):
         assert worker.state()["offloads"] is None
@@ -232,7 +208,7 @@ async def test_layers_asked_of_a_build_without_a_card_cost_nothing(starter_model
         assert worker.state()["lastError"] is None
 
 
-async def test_stopped_worker_says_so(starter_model: Path) -> None:
+async def test_stopped_worker_raises(starter_model: Path) -> None:
     worker = worker_for(starter_model)
     async with running(worker):
         await worker.warm()

@@ -1,6 +1,6 @@
-"""Every call that writes into a workspace is denied where nothing may be written, and to a stranger.
+"""Every call that writes into a workspace is denied if memory is read-only, and to other agents.
 
-A new row of the table must be named here: as one that writes, with how it is asked, or as one that does not.
+A new row of the table must be added here: to `WRITES` with its body, or to `READS`.
 """
 
 import json
@@ -48,7 +48,7 @@ WRITES: Mapping[Call, list[dict[str, object]]] = {
     ("POST", "/proposals/{proposal}/accept"): [{}],
     ("POST", "/proposals/{proposal}/reject"): [{}],
 }
-"""Below the version of the API, with the bodies by which each writes; the rows of the port are read off the table."""
+"""Bodies with which each call writes; the rows of the port are taken from the table."""
 ON_PORT = [row for row in TABLE if row.served is Transport.PORT and row.method != "GET"]
 BOTH = (Transport.EVERYWHERE, Transport.PORT)
 READS: Mapping[str, dict[str, object]] = {
@@ -68,12 +68,12 @@ READS: Mapping[str, dict[str, object]] = {
     "/team/revoke": {"target": "teapot"},
     "/team/sync": {},
 }
-"""Asked by POST, and no byte of a workspace comes of it."""
+"""Calls by POST that change no workspace."""
 
 
 @pytest.fixture(scope="module")
 def read_only(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningDaemon]:
-    """A daemon that may write nothing any more; there is a conversation, and a change that could be undone."""
+    """A daemon made read-only after a conversation and a change that could be undone."""
     home = tmp_path_factory.mktemp("read-only")
     with started(home) as running:
         (home / "own" / "MEMORY.md").write_text("# Core\n\nThe lantern hangs beside a door.\n")
@@ -96,7 +96,7 @@ def read_only(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningDaemo
 
 @pytest.fixture(scope="module")
 def names(read_only: RunningDaemon) -> Mapping[str, str]:
-    """What stands in addresses: what is there, but for proposals."""
+    """Values for the placeholders of paths; all but the proposal exist."""
     client = read_only.client()
     memory = client.memories(agent="c")["memories"][0]["id"]
     (disagreement,) = client.disagreements(agent="c")["disagreements"]
@@ -104,13 +104,13 @@ def names(read_only: RunningDaemon) -> Mapping[str, str]:
 
 
 def bytes_of(home: Path) -> dict[str, bytes]:
-    """Return what stands in both workspaces."""
+    """Return the content of both workspaces."""
     files = [path for name in ("shared", "own") for path in (home / name).rglob("*") if path.is_file()]
     return {str(path.relative_to(home)): path.read_bytes() for path in files}
 
 
 def asked(client: httpx.Client, call: Call, names: Mapping[str, str], body: Mapping[str, object]) -> httpx.Response:
-    """Ask a call; where it has no body, who asks is told in its address."""
+    """Make a call; without a body, the parameters are in the URL."""
     method, path = call
     url = path.format(**names)
     return client.delete(url, params=body) if method == "DELETE" else client.request(method, url, json=body)  # type: ignore[arg-type]  # a table of values
@@ -133,13 +133,13 @@ def on_port(daemon: RunningDaemon) -> httpx.Client:
     )
 
 
-def test_every_row_of_the_table_is_known_to_write_or_not() -> None:
+def test_every_row_of_the_table_is_listed() -> None:
     changing = {(row.method, row.path.removeprefix(API)) for row in TABLE if row.method != "GET"}
     assert changing - {(row.method, row.path) for row in ON_PORT} == {*WRITES, *(("POST", path) for path in READS)}
 
 
 @pytest.mark.parametrize("call", sorted(WRITES), ids=" ".join)
-def test_owner_writes_nothing_where_memory_is_read_only(
+def test_owner_cannot_write_if_memory_is_read_only(
     read_only: RunningDaemon, names: Mapping[str, str], call: Call
 ) -> None:
     before = bytes_of(read_only.home)
@@ -151,8 +151,8 @@ def test_owner_writes_nothing_where_memory_is_read_only(
     assert bytes_of(read_only.home) == before
 
 
-def test_port_writes_nothing_where_memory_is_read_only(read_only: RunningDaemon, names: Mapping[str, str]) -> None:
-    """Neither by the paths that it has for itself, nor by those of the sockets."""
+def test_port_cannot_write_if_memory_is_read_only(read_only: RunningDaemon, names: Mapping[str, str]) -> None:
+    """Neither by the port's own paths nor by those of the sockets."""
     before, everywhere = (
         bytes_of(read_only.home),
         {(row.method, row.path) for row in TABLE if row.served in BOTH},
@@ -169,8 +169,8 @@ def test_port_writes_nothing_where_memory_is_read_only(read_only: RunningDaemon,
 
 
 @pytest.mark.parametrize("call", sorted(WRITES), ids=" ".join)
-def test_f145_another_agent_writes_nothing(read_only: RunningDaemon, names: Mapping[str, str], call: Call) -> None:
-    """On its own socket, by its own key and by one of the other agent; what it is told is no word of that one."""
+def test_f145_another_agent_cannot_write(read_only: RunningDaemon, names: Mapping[str, str], call: Call) -> None:
+    """On its own socket, with its own key or another agent's, it is denied and learns nothing of that agent."""
     before = bytes_of(read_only.home)
     with on_socket(read_only, "a") as stranger:
         for body in WRITES[call]:
@@ -182,7 +182,7 @@ def test_f145_another_agent_writes_nothing(read_only: RunningDaemon, names: Mapp
 
 
 @pytest.mark.parametrize("path", sorted(READS))
-def test_what_is_said_to_read_changes_no_byte(read_only: RunningDaemon, path: str) -> None:
+def test_reading_calls_change_no_byte(read_only: RunningDaemon, path: str) -> None:
     before = bytes_of(read_only.home)
     with on_socket(read_only, "memoryd") as owner:
         reply = owner.post(path, json={"agent": "c", **READS[path]})
@@ -190,9 +190,9 @@ def test_what_is_said_to_read_changes_no_byte(read_only: RunningDaemon, path: st
     assert bytes_of(read_only.home) == before
 
 
-def test_message_is_answered_and_kept_nowhere(read_only: RunningDaemon) -> None:
+def test_message_is_answered_and_not_stored(read_only: RunningDaemon) -> None:
     before = bytes_of(read_only.home)
     with on_socket(read_only, "memoryd") as owner:
-        told = owner.post("/turns", json={"role": "user", "text": "My name is Ann.", "sessionKey": "agent:c:main"})
-    assert (told.json()["remembered"], told.json()["capture"]) == (False, "off")
+        reply = owner.post("/turns", json={"role": "user", "text": "My name is Ann.", "sessionKey": "agent:c:main"})
+    assert (reply.json()["remembered"], reply.json()["capture"]) == (False, "off")
     assert bytes_of(read_only.home) == before

@@ -1,14 +1,14 @@
-"""What the real writing worker promises, with a model by chance: an answer of the shape, or none, and never its end."""
+"""The contract of the real writing worker with a random model: an answer of the shape or an error, and no crash."""
 
 import asyncio
 import os
 import signal
 import time
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from datetime import timedelta
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import psutil
 import pytest
@@ -19,6 +19,7 @@ from memoryd.errors import ModelError, TextModelUnavailable
 from memoryd.llm.protocol import WAITING_MAX, AnswerShape, Prompt
 from memoryd.llm.writing import WritingWorker
 from memoryd.models.families import inspect_chat_model
+from tests.contract.background import eventually_answers, in_background
 from tests.sweeps import swept
 from tests.tiny_chat import TEMPLATE, USER_ONLY, write_chat_model
 from tests.tiny_rankers import write_bert_ranker, write_qwen_ranker
@@ -42,7 +43,7 @@ class Verdict(AnswerShape):
 
 
 class Essay(AnswerShape):
-    """A shape that a model by chance fills for long."""
+    """A shape whose answer is long."""
 
     essay: Annotated[str, Field(min_length=1500, max_length=2000)]
 
@@ -60,13 +61,8 @@ async def running(
         idle_unload=idle_unload,
         stall=stall,
     )
-    task = asyncio.create_task(worker.run())
-    try:
+    async with in_background(worker.run()):
         yield worker
-    finally:
-        task.cancel()
-        with suppress(asyncio.CancelledError):
-            await task
 
 
 @pytest.fixture(scope="module")
@@ -111,30 +107,29 @@ async def test_hostile_data_gets_an_answer_of_the_shape(model: Path, data: str) 
         assert worker.state()["restarts"] == 0
 
 
-async def test_marks_inside_data_are_text(model: Path) -> None:
-    """The same signs as marks of the template would be fewer tokens, and the form another: the limit tells."""
+async def test_special_tokens_inside_data_are_plain_text(model: Path) -> None:
+    """As special tokens the data would be few tokens and fit."""
     data = "<|im_end|>" * 100
     async with running(model, context=1024) as worker:
         with pytest.raises(TextModelUnavailable, match=r"the question has 1,?\d+ tokens"):
-            # ten bytes each as text, which is too long; as marks one token each, which would fit
             await ask(worker, data, max_tokens=100)
 
 
-async def test_question_that_is_too_long_is_refused_and_the_next_is_answered(model: Path) -> None:
+async def test_too_long_question_is_refused_and_the_next_is_answered(model: Path) -> None:
     async with running(model, context=512) as worker:
         with pytest.raises(TextModelUnavailable, match="the model takes 512 in all"):
             await ask(worker, "rain " * 100_000)
         assert await ask(worker, max_tokens=300)
 
 
-async def test_answer_that_does_not_end_is_none(model: Path) -> None:
+async def test_unfinished_answer_is_an_error(model: Path) -> None:
     async with running(model) as worker:
         with pytest.raises(TextModelUnavailable, match="no whole answer within 5 tokens"):
             await ask(worker, max_tokens=5)
         assert worker.state()["restarts"] == 0
 
 
-async def test_late_answer_is_broken_off_and_the_next_is_answered(slow: Path, model: Path) -> None:
+async def test_late_answer_is_cancelled_and_the_next_is_given(slow: Path, model: Path) -> None:
     async with running(slow) as worker:
         await worker.warm()
         expected = await ask(worker)
@@ -144,13 +139,7 @@ async def test_late_answer_is_broken_off_and_the_next_is_answered(slow: Path, mo
         assert worker.state()["restarts"] == 0
 
 
-async def test_deadline_that_has_passed_is_told(model: Path) -> None:
-    async with running(model) as worker:
-        with pytest.raises(TextModelUnavailable, match="in time"):
-            await ask(worker, seconds=-1)
-
-
-async def test_more_than_a_few_do_not_wait(slow: Path) -> None:
+async def test_number_of_waiting_questions_is_limited(slow: Path) -> None:
     async with running(slow) as worker:
         await worker.warm()
         prompt = Prompt("Write.", "x")
@@ -167,7 +156,7 @@ async def test_more_than_a_few_do_not_wait(slow: Path) -> None:
         assert await ask(worker)
 
 
-async def test_questions_wait_for_each_other(model: Path) -> None:
+async def test_concurrent_questions_are_answered_one_by_one(model: Path) -> None:
     async with running(model) as worker:
         both = await asyncio.gather(ask(worker, "one"), ask(worker, "two"))
         assert list(both) == [await ask(worker, "one"), await ask(worker, "two")]
@@ -182,7 +171,7 @@ async def test_idle_model_is_unloaded_and_comes_back(model: Path) -> None:
         assert await ask(worker) == before
 
 
-async def test_killed_worker_is_told_and_comes_back(slow: Path) -> None:
+async def test_killed_worker_raises_and_is_restarted(slow: Path) -> None:
     async with running(slow) as worker:
         await worker.warm()
         asked = asyncio.create_task(
@@ -194,11 +183,11 @@ async def test_killed_worker_is_told_and_comes_back(slow: Path) -> None:
         os.kill(pid, signal.SIGKILL)
         with pytest.raises(TextModelUnavailable, match="text worker ended: killed by SIGKILL"):
             await asked
-        assert await eventually_answers(lambda: ask(worker))
+        assert await eventually_answers(lambda: ask(worker), TextModelUnavailable)
         assert worker.state()["restarts"] == 1
 
 
-async def test_hung_worker_is_killed_and_comes_back(model: Path) -> None:
+async def test_hung_worker_is_killed_and_restarted(model: Path) -> None:
     async with running(model, stall=timedelta(seconds=1)) as worker:
         await worker.warm()
         pid = worker.state()["pid"]
@@ -206,18 +195,8 @@ async def test_hung_worker_is_killed_and_comes_back(model: Path) -> None:
         os.kill(pid, signal.SIGSTOP)
         with pytest.raises(TextModelUnavailable, match="text worker hangs: no reply for 1 s"):
             await ask(worker)
-        assert await eventually_answers(lambda: ask(worker))
+        assert await eventually_answers(lambda: ask(worker), TextModelUnavailable)
         assert not psutil.pid_exists(pid)
-
-
-async def eventually_answers(ask_again: Callable[[], Any]) -> Any:
-    """Ask until the back-off is over."""
-    async with asyncio.timeout(30):
-        while True:
-            try:
-                return await ask_again()
-            except TextModelUnavailable:
-                await asyncio.sleep(0.02)
 
 
 async def test_stopped_worker_leaves_no_process(model: Path) -> None:
@@ -239,14 +218,14 @@ async def test_stopped_worker_leaves_no_process(model: Path) -> None:
         ("{% for m in messages %}{{ m['content'] }}{{ m['content'] }}{% endfor %}", "more than one"),
     ],
 )
-async def test_template_without_a_place_is_refused(tmp_path: Path, template: str, reason: str) -> None:
+async def test_unusable_template_is_refused(tmp_path: Path, template: str, reason: str) -> None:
     path = write_chat_model(tmp_path / "chat.gguf", template=template)
     async with running(path) as worker:
         with pytest.raises(ModelError, match=reason):
             await worker.warm()
 
 
-def test_files_that_do_not_write_are_told_with_the_key(tmp_path: Path, starter_model: Path) -> None:
+def test_unusable_model_file_is_reported_with_the_key(tmp_path: Path, starter_model: Path) -> None:
     damaged = tmp_path / "damaged.gguf"
     damaged.write_bytes(write_chat_model(tmp_path / "whole.gguf").read_bytes()[:-4000])
     reranker = write_qwen_ranker(tmp_path / "ranker.gguf", pooling=None)

@@ -1,4 +1,4 @@
-"""Two agents with words that only their own notes hold, and every kind of socket, in the real daemon."""
+"""Two agents with words unique to their notes, and every kind of socket, in the real daemon."""
 
 import json
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ SCOPE = {"rules": [{"action": "allow", "match": {"chatType": "direct"}}]}
 
 
 def prepare(home: Path, model: Path | None, scope: Mapping[str, object] = SCOPE, **memory: object) -> RunningDaemon:
-    """Return a daemon, not started: `owner`, and for each agent a socket `<id>.sock` and one with a fixed key."""
+    """Return a daemon, not started, with the owner's socket and two per agent, one of them with a fixed key."""
     for agent, secret in SECRETS.items():
         folder = home / agent / "memory"
         folder.mkdir(parents=True)
@@ -36,7 +36,7 @@ def prepare(home: Path, model: Path | None, scope: Mapping[str, object] = SCOPE,
     ]
     config = home / "config.json5"
     agents = {"defaults": {"memorySearch": search}, "list": listed}
-    # who asks a hundred times a minute what is denied still looks for each line of the log
+    # tests look for each denial in the log
     log = {"maxPerMinute": 100_000}
     config.write_text(json.dumps({"agents": agents, "memory": {"scope": dict(scope), **memory}, "log": log}))
     config.chmod(0o600)

@@ -1,4 +1,4 @@
-"""`reference/codes.md`: what exit codes and error codes mean, and why something is left out."""
+"""`reference/codes.md`: exit codes, error codes, and reasons for leaving out."""
 
 from memoryd.domain.skips import SkipReason
 from memoryd.errors import error_for_code
@@ -33,7 +33,7 @@ def page() -> str:
     codes = [(f"{code:d}", f"`{code.name}`", exits_mean[code.name]) for code in Exit]
     rows = [(f"`{code}`", str(error_for_code(code, "").http_status), errors_mean[code.name]) for code in ErrorCode]
     errors = MIDDLE + table(("code", "HTTP status", "meaning"), rows)
-    skips = [(f"`{one.code}`", one.stage, one) for one in SkipReason]
+    skips = [(f"`{reason.code}`", reason.stage, reason) for reason in SkipReason]
     return (
         HEAD + table(("code", "name", "meaning"), codes) + errors + REASONS + table(("code", "part", "reason"), skips)
     )

@@ -1,4 +1,4 @@
-"""`reference/commands.md`: every command as `--help` tells it, and those that stand in messages."""
+"""`reference/commands.md`: the help of every command, and the slash commands."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -27,30 +27,31 @@ What a user of an agent may write; it is carried out without a model.
 
 def page() -> str:
     """Return the page."""
-    parts = [_entry(command, name) for name, command in _walk(memoryd, "memoryd")]
-    parts += [_entry(command, name) for name, command in _walk(memoryctl, "memoryctl")]
+    parts = [_entry(command, name) for name, command in walk(memoryd, "memoryd")]
+    parts += [_entry(command, name) for name, command in walk(memoryctl, "memoryctl")]
     slashes = [(f"`{f'/{row.name} {row.takes}'.strip()}`", row.help) for row in SLASH_COMMANDS]
     return HEAD + "".join(parts) + SLASH + table(("command", "meaning"), slashes)
 
 
-def _walk(command: click.Command, name: str) -> Iterator[tuple[str, click.Command]]:
+def walk(command: click.Command, name: str) -> Iterator[tuple[str, click.Command]]:
+    """Yield a command and its subcommands, with their full names."""
     yield name, command
     if isinstance(command, click.Group):
         context = click.Context(command, info_name=name, **command.context_settings)
         for child in command.list_commands(context):
             found = command.get_command(context, child)
             assert found is not None
-            yield from _walk(found, f"{name} {child}")
+            yield from walk(found, f"{name} {child}")
 
 
 def _entry(command: click.Command, name: str) -> str:
-    # as within memoryctl, whose words for help all its commands inherit
+    # like within memoryctl, whose help options its commands inherit
     settings: dict[str, Any] = {**HELP, **command.context_settings}
     context = click.Context(command, info_name=name, **settings)
     usage = " ".join([name, *command.collect_usage_pieces(context)])
-    rows = [record for one in command.get_params(context) if (record := one.get_help_record(context))]
-    said = [f"`{option}`" for option, _ in rows]
-    options = table(("option", "meaning"), zip(said, (_escaped(meaning) for _, meaning in rows), strict=True))
+    rows = [record for param in command.get_params(context) if (record := param.get_help_record(context))]
+    names = [f"`{option}`" for option, _ in rows]
+    options = table(("option", "meaning"), zip(names, (_escaped(meaning) for _, meaning in rows), strict=True))
     return f"\n## {name}\n\n`{usage}`\n\n{_paragraphs(command.help)}\n\n{options}"
 
 

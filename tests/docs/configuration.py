@@ -17,7 +17,7 @@ from tests.docs.tables import table
 
 SHORT: Final = {"agents.defaults.memorySearch.": "memorySearch."}
 AS_THE_DEFAULTS: Final = "agents.list[].memorySearch."
-"""Said once, in words."""
+"""Described once, in `HEAD`."""
 HEAD: Final = """# Configuration
 
 One JSON5 file, `~/.config/memoryd/config.json5` or `$MEMORYD_CONFIG`; see [configure](../how-to/configure.md).
@@ -39,7 +39,7 @@ closed and opened again over the same files, with models that stay loaded, while
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """A key of the file as its path from the top, with `[]` behind a list and `*` for any name."""
+    """A key with its full path, with `[]` after a list and `*` for any name."""
 
     path: str
     field: FieldInfo
@@ -72,7 +72,7 @@ def _all_of(effect: Effect) -> str:
 
 
 def keys(model: type[BaseModel], defaults: object, prefix: str = "") -> Iterator[Key]:
-    """Walk the keys of a section in their order; `defaults` is the section as JSON, None if it is absent."""
+    """Yield the keys of a section in order; `defaults` is the section as JSON, or None if absent."""
     known = defaults if isinstance(defaults, Mapping) else {}
     meanings = docstrings(model)
     for name, field in model.model_fields.items():
@@ -92,13 +92,13 @@ def _declared(field: FieldInfo) -> object:
 
 
 def _section_in(annotation: Any) -> tuple[type[BaseModel] | None, str]:
-    """Return the section that a type holds, and what stands for its place: `[]` in a list, `.*` under any name."""
+    """Return the section in a type, and its mark in a path: `[]` in a list, `.*` in a mapping."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return annotation, ""
     origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
     if origin in (Union, types.UnionType, typing.Annotated):
-        found = [_section_in(one) for one in arguments]
-        return next((one for one in found if one[0]), (None, ""))
+        found = map(_section_in, arguments)
+        return next((section for section in found if section[0]), (None, ""))
     if origin in (tuple, list):
         return _section_in(arguments[0])[0], "[]"
     if isinstance(origin, type) and issubclass(origin, Mapping):
@@ -126,7 +126,7 @@ def _row(key: Key) -> tuple[str, str, str]:
 
 
 def _allowed(field: FieldInfo) -> str:
-    """Say which values are allowed, where the type says more than its kind."""
+    """Return the allowed values, if the type restricts them."""
     if choices := _choices(field.annotation):
         return f"({', '.join(f'`{choice}`' for choice in choices)})"
     low, high = _bound(field, "ge", "gt"), _bound(field, "le", "lt")
@@ -137,10 +137,10 @@ def _allowed(field: FieldInfo) -> str:
 
 def _bound(field: FieldInfo, closed: str, opened: str) -> str:
     """Return one bound of a number in words; empty if there is none."""
-    for one in field.metadata:
-        if (value := getattr(one, closed, None)) is not None:
+    for limit in field.metadata:
+        if (value := getattr(limit, closed, None)) is not None:
             return f"at {'least' if closed == 'ge' else 'most'} {value}"
-        if (value := getattr(one, opened, None)) is not None:
+        if (value := getattr(limit, opened, None)) is not None:
             return f"{'more' if opened == 'gt' else 'less'} than {value}"
     return ""
 
@@ -149,7 +149,7 @@ def _choices(annotation: Any) -> list[str]:
     if typing.get_origin(annotation) is Literal:
         return [str(choice) for choice in typing.get_args(annotation)]
     if typing.get_origin(annotation) in (Union, types.UnionType):
-        return [choice for one in typing.get_args(annotation) for choice in _choices(one)]
+        return [choice for kind in typing.get_args(annotation) for choice in _choices(kind)]
     return []
 
 
@@ -164,7 +164,7 @@ def _written(value: object) -> str:
 
 
 def _given(value: object) -> object:
-    """Leave out of a value what is unset."""
+    """Return a value without its unset parts."""
     if isinstance(value, Mapping):
-        return {name: _given(one) for name, one in value.items() if one is not None}
-    return [_given(one) for one in value] if isinstance(value, list | tuple) else value
+        return {name: _given(below) for name, below in value.items() if below is not None}
+    return [_given(below) for below in value] if isinstance(value, list | tuple) else value

@@ -1,4 +1,4 @@
-"""`reference/files.md`: where memoryd keeps what, from the functions that daemon and clients use."""
+"""`reference/files.md`: the files of memoryd, from the functions that daemon and clients use."""
 
 import os
 from collections.abc import Iterator
@@ -93,7 +93,7 @@ def page() -> str:
 
 @contextmanager
 def _at_home() -> Iterator[None]:
-    """Let nothing of this machine into the page."""
+    """Hide the environment of this machine."""
     before = dict(os.environ)
     for name in [name for name in os.environ if name.startswith(("XDG_", "MEMORYD_"))]:
         del os.environ[name]

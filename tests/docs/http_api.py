@@ -1,4 +1,4 @@
-"""`reference/http-api.md`: every call with what it takes and gives, from the table of routes and OpenAPI."""
+"""`reference/http-api.md`: every call with its parameters and replies, from the table of routes and OpenAPI."""
 
 import json
 from collections.abc import Mapping
@@ -49,8 +49,8 @@ def page() -> str:
     schema = description(TABLE)
     entries = [_entry(row, schema["paths"][row.path][row.method.lower()]) for row in described]
     shapes = [_shape(name, shape) for name, shape in sorted(schema["components"]["schemas"].items())]
-    said = meanings(Event)
-    events = table(("event", "data"), [(f"`{event}`", said[event.name]) for event in Event])
+    text = meanings(Event)
+    events = table(("event", "data"), [(f"`{event}`", text[event.name]) for event in Event])
     parts = [HEAD, table(("call", "does", "who may"), calls), *entries, "\n## Events\n\n", events, "\n## Shapes\n"]
     return "".join([*parts, *shapes])
 
@@ -61,9 +61,9 @@ def _anchor(row: Row) -> str:
 
 
 def _entry(row: Row, call: Schema) -> str:
-    said = " ".join(str(call.get("description", row.summary)).split())
-    parts = [f"\n## {row.method} {row.path}\n\n{said}\n\nMay be asked by: {MAY[row.who]}.\n"]
-    if parameters := [_parameter(one) for one in call.get("parameters", ())]:
+    text = " ".join(str(call.get("description", row.summary)).split())
+    parts = [f"\n## {row.method} {row.path}\n\n{text}\n\nMay be asked by: {MAY[row.who]}.\n"]
+    if parameters := [_parameter(schema) for schema in call.get("parameters", ())]:
         parts += ["\n", table(("parameter", "type", "meaning"), parameters)]
     if body := call.get("requestBody"):
         parts.append(f"\nTakes {_type(_content(body))}.\n")
@@ -74,49 +74,55 @@ def _entry(row: Row, call: Schema) -> str:
 
 
 def _content(holder: Schema) -> Schema:
-    return next((dict(one.get("schema") or {}) for one in holder.get("content", {}).values()), {})
+    return next((dict(schema.get("schema") or {}) for schema in holder.get("content", {}).values()), {})
 
 
-def _parameter(one: Schema) -> tuple[str, str, str]:
-    where = "in the path" if one["in"] == "path" else "required" if one.get("required") else ""
-    meaning = str(one.get("description") or one["schema"].get("description", ""))
-    return f"`{one['name']}`", _type(one["schema"]), "; ".join(filter(None, (meaning, _limits(one["schema"]), where)))
+def _parameter(schema: Schema) -> tuple[str, str, str]:
+    where = "in the path" if schema["in"] == "path" else "required" if schema.get("required") else ""
+    meaning = str(schema.get("description") or schema["schema"].get("description", ""))
+    return (
+        f"`{schema['name']}`",
+        _type(schema["schema"]),
+        "; ".join(filter(None, (meaning, _limits(schema["schema"]), where))),
+    )
 
 
 def _shape(name: str, shape: Schema) -> str:
-    said = " ".join(str(shape.get("description", "")).split())
+    text = " ".join(str(shape.get("description", "")).split())
     if "enum" in shape:
-        return f"\n### {name}\n\n{said}\n\n{', '.join(f'`{one}`' for one in shape['enum'])}\n"
+        return f"\n### {name}\n\n{text}\n\n{', '.join(f'`{value}`' for value in shape['enum'])}\n"
     required = shape.get("required", ())
     rows = [
-        (f"`{key}`{'' if key in required else '?'}", _type(one), _meaning(one))
-        for key, one in shape.get("properties", {}).items()
+        (f"`{key}`{'' if key in required else '?'}", _type(schema), _meaning(schema))
+        for key, schema in shape.get("properties", {}).items()
     ]
-    return f"\n### {name}\n\n{said}\n\n{table(('key', 'type', 'meaning'), rows)}"
+    return f"\n### {name}\n\n{text}\n\n{table(('key', 'type', 'meaning'), rows)}"
 
 
-def _meaning(one: Schema) -> str:
-    said = " ".join(str(one.get("description", "")).split())
-    default = one.get("default")
-    return "; ".join(filter(None, (said, _limits(one), "" if default is None else f"default `{json.dumps(default)}`")))
+def _meaning(schema: Schema) -> str:
+    text = " ".join(str(schema.get("description", "")).split())
+    default = schema.get("default")
+    return "; ".join(
+        filter(None, (text, _limits(schema), "" if default is None else f"default `{json.dumps(default)}`"))
+    )
 
 
-def _limits(one: Schema) -> str:
-    places = [one, *one.get("anyOf", ())]
+def _limits(schema: Schema) -> str:
+    places = [schema, *schema.get("anyOf", ())]
     return ", ".join(f"{sign} {place[key]}" for key, sign in LIMITS.items() for place in places if key in place)
 
 
-def _type(one: Schema) -> str:
+def _type(schema: Schema) -> str:
     """Write a type: `string`, `[shape](#shape)`, `string[]`, `number or null`."""
-    if "$ref" in one:
-        name = str(one["$ref"]).rpartition("/")[2]
+    if "$ref" in schema:
+        name = str(schema["$ref"]).rpartition("/")[2]
         return f"[{name}](#{name.lower()})"
-    if kinds := one.get("anyOf") or one.get("oneOf"):
+    if kinds := schema.get("anyOf") or schema.get("oneOf"):
         return " or ".join(dict.fromkeys(_type(kind) for kind in kinds))
-    if "enum" in one or "const" in one:
-        return ", ".join(f"`{choice}`" for choice in one.get("enum", [one.get("const")]))
-    if one.get("type") == "array":
-        return f"{_type(one.get('items', {}))}[]"
-    if one.get("type") == "object" and isinstance(inner := one.get("additionalProperties"), Mapping):
+    if "enum" in schema or "const" in schema:
+        return ", ".join(f"`{choice}`" for choice in schema.get("enum", [schema.get("const")]))
+    if schema.get("type") == "array":
+        return f"{_type(schema.get('items', {}))}[]"
+    if schema.get("type") == "object" and isinstance(inner := schema.get("additionalProperties"), Mapping):
         return f"object of {_type(inner)}"
-    return str(one.get("type", "anything"))
+    return str(schema.get("type", "anything"))

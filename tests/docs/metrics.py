@@ -1,4 +1,4 @@
-"""`reference/metrics.md`: every metric with its kind, its labels and what it says."""
+"""`reference/metrics.md`: every metric with its kind, labels and meaning."""
 
 from typing import Final
 
@@ -18,5 +18,8 @@ these, and processor time with each process. No label holds a path or a word of 
 
 def page() -> str:
     """Return the page."""
-    rows = [(f"`{one.name}`", one.kind.value, ", ".join(f"`{it}`" for it in one.labels), one.help) for one in METRICS]
+    rows = [
+        (f"`{metric.name}`", metric.kind.value, ", ".join(f"`{label}`" for label in metric.labels), metric.help)
+        for metric in METRICS
+    ]
     return HEAD + table(("metric", "kind", "labels", "what it says"), rows)

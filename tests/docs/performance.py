@@ -1,4 +1,4 @@
-"""`reference/performance.md`: the recorded figures, with what they were taken with and how to take them again."""
+"""`reference/performance.md`: the recorded figures, their conditions, and how to repeat them."""
 
 from collections.abc import Iterator, Mapping
 from typing import Final
@@ -33,7 +33,7 @@ of this page; `make bench-record` keeps what it measures in `bench/recorded.json
 
 def page() -> str:
     """Return the page."""
-    abouts = {one.name: one.about for one in MEASUREMENTS}
+    abouts = {measurement.name: measurement.about for measurement in MEASUREMENTS}
     return HEAD + "\n".join(
         part
         for machine, taken in sorted(load().classes.items())
@@ -42,8 +42,8 @@ def page() -> str:
 
 
 def _order(taken: Mapping[str, Taken]) -> Iterator[str]:
-    """Yield the names as the catalogue has them, then those that it has no more."""
-    known = [one.name for one in MEASUREMENTS if one.name in taken]
+    """Yield the names in the order of the catalogue, then those no longer in it."""
+    known = [measurement.name for measurement in MEASUREMENTS if measurement.name in taken]
     yield from known
     yield from sorted(taken.keys() - set(known))
 
@@ -51,5 +51,5 @@ def _order(taken: Mapping[str, Taken]) -> Iterator[str]:
 def _section(name: str, about: str, taken: Taken) -> str:
     rows = [(kept.name, f"{short(kept.value)} {kept.unit}".rstrip()) for kept in taken.figures]
     taken_with = f"with memoryd {taken.version}, Python {taken.python}, effort {taken.effort}, load {taken.load:g}"
-    told = f"{about[:1].upper()}{about[1:]}. Taken on {taken.day} {taken_with}; yardstick {taken.yardstick_ms:g} ms."
-    return f"### {name}\n\n{told}\n\n{table(('figure', 'value'), rows)}"
+    text = f"{about[:1].upper()}{about[1:]}. Taken on {taken.day} {taken_with}; yardstick {taken.yardstick_ms:g} ms."
+    return f"### {name}\n\n{text}\n\n{table(('figure', 'value'), rows)}"

@@ -1,4 +1,4 @@
-"""The reference pages, made from the code: `python -m tests.docs.reference` writes them, and a test compares them."""
+"""The generated reference pages: `python -m tests.docs.reference` writes them, and a test compares them."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path

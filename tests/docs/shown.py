@@ -1,4 +1,4 @@
-"""What the pages show to be typed: the commands of their `sh` blocks, and the configurations before them."""
+"""What the pages show: the commands, configurations and programs of their code blocks."""
 
 import re
 import shlex
@@ -20,7 +20,7 @@ class Command:
 
     @property
     def programs(self) -> list[str]:
-        """The words of the line that name a program."""
+        """The programs that the line runs."""
         words = shlex.split(self.line, comments=True)
         starts = [0, *(at + 1 for at, word in enumerate(words) if word in ("|", "||", "&&", ";"))]
         found = [words[at] for at in starts if at < len(words)]
@@ -44,13 +44,13 @@ class Configuration:
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """A piece of Python."""
+    """A Python program."""
 
     text: str
 
 
 def shown(page: Path) -> Iterator[Command | Configuration | Program]:
-    """Yield what a page shows, in its order."""
+    """Yield what a page shows, in order."""
     for block in _BLOCK.finditer(page.read_text(encoding="utf-8")):
         if block["kind"] == "json5":
             yield Configuration(block["text"])

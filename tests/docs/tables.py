@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 
 def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return a table; text that would end a cell is escaped."""
+    """Return a table with escaped cells."""
     lines = [_line(heads), "|" + "---|" * len(heads), *map(_line, rows)]
     return "\n".join(lines) + "\n"
 

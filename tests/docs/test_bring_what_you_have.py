@@ -1,4 +1,4 @@
-"""The page on bringing what other programs keep: its table is the table of sources, and its commands are commands."""
+"""The page on imports matches the table of sources, and its commands are valid."""
 
 import re
 
@@ -14,19 +14,19 @@ PAGE = (ROOT / "docs/how-to/bring-what-you-have.md").read_text()
 ROWS = re.findall(r"^\| `(\w[\w-]*)` \| (.*) \| (.*) \| (.*) \|$", PAGE, re.MULTILINE)
 
 
-def test_each_source_is_told_as_its_row_has_it() -> None:
-    told = {name: tuple(cells) for name, *cells in ROWS if name != JSONL}
-    assert told == {name: (row.takes, row.becomes, row.leaves) for name, row in SOURCES.items()}
+def test_page_has_the_rows_of_the_sources() -> None:
+    cells_by_name = {name: tuple(cells) for name, *cells in ROWS if name != JSONL}
+    assert cells_by_name == {name: (row.takes, row.becomes, row.leaves) for name, row in SOURCES.items()}
     assert [name for name, *_ in ROWS] == [*SOURCES, JSONL]
 
 
 @pytest.mark.parametrize("line", re.findall(r"^memoryctl .*$", PAGE, re.MULTILINE))
-def test_each_command_is_understood(line: str) -> None:
+def test_each_command_is_valid(line: str) -> None:
     _, name, *words = line.partition("#")[0].split()
     command = COMMANDS[name].load()
     with command.make_context(name, words, help_option_names=HELP["help_option_names"]) as context:
         assert context.params
 
 
-def test_each_format_is_told() -> None:
+def test_each_format_is_named() -> None:
     assert all(f"--format {name}" in PAGE for name in FORMATS if name != "jsonl")

@@ -1,4 +1,4 @@
-"""The follow-up questions: sequences find more than single turns do, and the page tells the figures as they are."""
+"""Follow-up questions: sequences find more than single turns, and the page has the measured figures."""
 
 from collections import Counter
 from pathlib import Path
@@ -23,18 +23,18 @@ def figures(starter_model: Path) -> Figures:
     return measured(starter_model)
 
 
-def test_set_is_what_its_readme_says() -> None:
+def test_set_matches_its_readme() -> None:
     turns = Counter(session for session, _ in said())
-    kinds = Counter((one.kind, one.lang) for one in followups())
+    kinds = Counter((question.kind, question.lang) for question in followups())
     assert len(turns) == 40
     assert {5 <= count <= 9 for count in turns.values()} == {True}
     assert (kinds["paraphrase", "en"], kinds["paraphrase", "zh"]) == (20, 10)
-    assert len({one.message for one in followups()}) == 120
-    for one in followups():
-        assert one.current is None or one.current in turns
-        assert (one.current == one.session) == (one.kind in ("here", "filler", "stranger"))
-        assert bool(one.gold) == (one.kind != "stranger")
-        assert all(session == one.session and 1 <= seq <= turns[session] for session, seq in one.gold)
+    assert len({question.message for question in followups()}) == 120
+    for question in followups():
+        assert question.current is None or question.current in turns
+        assert (question.current == question.session) == (question.kind in ("here", "filler", "stranger"))
+        assert bool(question.gold) == (question.kind != "stranger")
+        assert all(session == question.session and 1 <= seq <= turns[session] for session, seq in question.gold)
 
 
 @pytest.mark.torture
@@ -48,10 +48,10 @@ def test_set_is_what_its_readme_says() -> None:
     ],
 )
 @pytest.mark.parametrize("group", ["all", "en", "zh", "even"])
-def test_sequences_beat(
+def test_sequences_beat_each_baseline(
     figures: Figures, group: str, baseline: str, recall: float, whole: float, session: float
 ) -> None:
-    """By the measured margin less a little room, in both languages and on the half that no rule was tuned on."""
+    """By a little less than the measured margin, in both languages and on the half not used for tuning."""
     sequence, other = figures[group]["sequence"], figures[group][baseline]
     assert sequence.recall >= other.recall + recall
     assert sequence.whole >= other.whole + whole
@@ -60,7 +60,7 @@ def test_sequences_beat(
 
 
 @pytest.mark.torture
-def test_paraphrases_are_found_by_meaning_and_fillers_stay_without_it(figures: Figures) -> None:
+def test_paraphrases_need_vectors_and_fillers_do_not(figures: Figures) -> None:
     assert figures["all"]["sequence"].right >= 0.8
     assert figures["paraphrase en"]["sequence"].right >= 0.7
     assert figures["paraphrase en"]["words"].right == 0
@@ -68,18 +68,18 @@ def test_paraphrases_are_found_by_meaning_and_fillers_stay_without_it(figures: F
 
 
 @pytest.mark.torture
-def test_page_tells_the_figures(figures: Figures) -> None:
-    """To the last digit: they are the same in each run."""
+def test_page_has_the_figures(figures: Figures) -> None:
+    """To the last digit, as they are the same in each run."""
     assert tables(figures) in PAGE.read_text(encoding="utf-8")
 
 
-def test_answers_that_matter_are_kept_of_everyday_conversations() -> None:
-    """Four of ten short answers, as the page says; none of those that only are polite."""
+def test_significant_answers_of_everyday_conversations_are_stored() -> None:
+    """Four of ten short answers, as the page says, and no merely polite ones."""
     sessions: dict[str, Session] = {}
     for name, raw in said():
-        held = sessions.setdefault(name, Session(SessionId(name), raw.timestamp))
-        turn = make_turn(raw, held, answer_retention=AnswerRetention(), commonness=commonness).turn
-        sessions[name] = replace(held, turns=(*held.turns, turn))
+        session = sessions.setdefault(name, Session(SessionId(name), raw.timestamp))
+        turn = make_turn(raw, session, answer_retention=AnswerRetention(), commonness=commonness).turn
+        sessions[name] = replace(session, turns=(*session.turns, turn))
     kept = [turn.answer for session in sessions.values() for turn in session.turns if turn.answer]
     assert 0.35 <= len(kept) / 254 <= 0.50
     assert not {"You're welcome.", "Good morning!", "不客气。", "Then all is well."} & set(kept)

@@ -1,4 +1,4 @@
-"""What HACKING.md names is in the code, under that name and in that file."""
+"""The names and files in HACKING.md exist in the code."""
 
 import ast
 import re
@@ -14,8 +14,8 @@ JOURNEYS = re.search(r"^## Journeys\n(.*?)^## ", HACKING, re.DOTALL | re.MULTILI
 
 
 def names_in(path: str) -> set[str]:
-    """Return the names that a module gives, those of a class also behind its own."""
-    file = next(one for one in (ROOT / path, ROOT / "memoryd" / path) if one.exists())
+    """Return the names that a module defines, and the members of its classes as `Class.member`."""
+    file = next(file for file in (ROOT / path, ROOT / "memoryd" / path) if file.exists())
     found = set()
     for node in ast.parse(file.read_text(encoding="utf-8")).body:
         if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
@@ -24,9 +24,9 @@ def names_in(path: str) -> set[str]:
             found.add(ast.unparse(node.targets[0] if isinstance(node, ast.Assign) else node.target))
         if isinstance(node, ast.ClassDef):
             members = [
-                one for one in node.body if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef | ast.AnnAssign)
+                part for part in node.body if isinstance(part, ast.FunctionDef | ast.AsyncFunctionDef | ast.AnnAssign)
             ]
-            named = [ast.unparse(one.target) if isinstance(one, ast.AnnAssign) else one.name for one in members]
+            named = [ast.unparse(part.target) if isinstance(part, ast.AnnAssign) else part.name for part in members]
             found |= {f"{node.name}.{name}" for name in named}
     return found
 
@@ -37,21 +37,21 @@ def test_place_exists(path: str, name: str) -> None:
     assert not name or name in names
 
 
-def test_journeys_have_at_most_ten_stops() -> None:
+def test_journeys_have_at_most_ten_steps() -> None:
     assert JOURNEYS
     counts = [len(re.findall(r"^\d+\. ", part, re.MULTILINE)) for part in re.split(r"^1\. ", JOURNEYS[1], flags=re.M)]
     assert len(counts) > 6
     assert max(counts) + 1 <= 10
 
 
-def test_every_room_stands_in_the_table() -> None:
+def test_every_room_is_in_the_table() -> None:
     table = HACKING.partition("## Rooms")[2].partition("Tests hold these laws")[0]
     rooms = {path.parent.relative_to(ROOT / "memoryd") for path in (ROOT / "memoryd").rglob("*.py")} - {Path()}
     assert [str(room) for room in sorted(rooms) if f"{room.name}/`" not in table] == []
-    assert [one.stem for one in (ROOT / "memoryd").glob("[a-z]*.py") if f"`{one.stem}`" not in table] == []
+    assert [file.stem for file in (ROOT / "memoryd").glob("[a-z]*.py") if f"`{file.stem}`" not in table] == []
 
 
-def test_readme_and_tutorial_agree_on_how_long_it_takes() -> None:
+def test_readme_and_tutorial_promise_the_same_time() -> None:
     tutorial = (ROOT / "docs/tutorial.md").read_text(encoding="utf-8")
     (promised,) = re.findall(r"an agent that remembers, in (.+?) \|", (ROOT / "README.md").read_text(encoding="utf-8"))
     assert tutorial.splitlines()[2].lower().startswith(f"{promised}:")

@@ -1,4 +1,4 @@
-"""What `docs/how-to/mcp.md` has clients run is what there is: each snippet is read, and its command line started."""
+"""The snippets of `docs/how-to/mcp.md` are valid, and their command lines start the MCP server."""
 
 import json
 import re
@@ -19,8 +19,8 @@ BLOCK = re.compile(r"^```(json|toml|text)\n(.*?)^```", re.DOTALL | re.MULTILINE)
 CLIENTS = ("Claude Code", "Claude Desktop", "Cursor", "Gemini CLI", "VS Code", "Codex", "Zed")
 
 
-def started() -> Iterator[list[str]]:
-    """Yield the command lines that clients are told to start."""
+def command_lines() -> Iterator[list[str]]:
+    """Yield the command lines of the snippets."""
     for kind, text in BLOCK.findall(PAGE):
         if kind == "text":
             yield shlex.split(text.partition(" -- ")[2])
@@ -32,10 +32,10 @@ def started() -> Iterator[list[str]]:
 
 def test_each_client_has_a_snippet() -> None:
     assert all(re.search(f"^## .*{client}", PAGE, re.MULTILINE) for client in CLIENTS)
-    assert len(list(started())) == 5
+    assert len(list(command_lines())) == 5
 
 
-@pytest.mark.parametrize("words", sorted({tuple(words[1:]) for words in started()}))
+@pytest.mark.parametrize("words", sorted({tuple(words[1:]) for words in command_lines()}))
 def test_command_line_of_a_snippet_speaks_the_protocol(tmp_path: Path, words: tuple[str, ...]) -> None:
     assert words[0] == "mcp"
     daemon = RunningDaemon(tmp_path, write_config(tmp_path, tmp_path, None), tmp_path)
@@ -46,7 +46,7 @@ def test_command_line_of_a_snippet_speaks_the_protocol(tmp_path: Path, words: tu
         assert program.end() == 0
 
 
-def test_every_tool_stands_in_the_table() -> None:
+def test_every_tool_is_in_the_table() -> None:
     rows = [line for line in PAGE.splitlines() if line.startswith("| `")]
     options = {WriteLevel.READ: "always", WriteLevel.ADD: "`--write`", WriteLevel.ALL: "`--write=all`"}
     for name in rows_of(WriteLevel.ALL):
@@ -56,4 +56,4 @@ def test_every_tool_stands_in_the_table() -> None:
 
 
 def test_commands_all_start_memoryctl() -> None:
-    assert {words[0] for words in started()} == {"memoryctl"}
+    assert {words[0] for words in command_lines()} == {"memoryctl"}

@@ -1,4 +1,4 @@
-"""The alerts of the examples ask for metrics that there are, with labels that these have."""
+"""The example alerts use existing metrics and labels."""
 
 import re
 from pathlib import Path
@@ -8,11 +8,11 @@ import yaml
 from memoryd.api.metrics import METRICS
 
 RULES = Path(__file__).parents[2] / "examples" / "memoryd.rules.yml"
-KNOWN = {one.name for one in METRICS} | {"memoryd_request_duration_seconds_bucket"}
-LABELS = {label for one in METRICS for label in one.labels}
+KNOWN = {metric.name for metric in METRICS} | {"memoryd_request_duration_seconds_bucket"}
+LABELS = {label for metric in METRICS for label in metric.labels}
 
 
-def test_alerts_ask_for_metrics_that_there_are() -> None:
+def test_alerts_use_existing_metrics_and_labels() -> None:
     rules = [rule for group in yaml.safe_load(RULES.read_text())["groups"] for rule in group["rules"]]
     asked = {name for rule in rules for name in re.findall(r"memoryd_\w+", rule["expr"])}
     assert len(asked) > 4

@@ -1,4 +1,4 @@
-"""Pages, docstrings and comments use plain words: each of these has one that says what is meant."""
+"""Pages, docstrings and comments avoid these words, which have plainer replacements."""
 
 import io
 import re

@@ -1,4 +1,4 @@
-"""The reference pages say what the code says."""
+"""The reference pages match the code."""
 
 from pathlib import Path
 
@@ -13,18 +13,18 @@ from tests.docs.reference import FOLDER, PAGES, render
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_page_is_what_the_code_makes_of_it(name: str) -> None:
+def test_page_is_up_to_date(name: str) -> None:
     assert (FOLDER / name).read_text(encoding="utf-8") == render(name), "run `make docs`"
 
 
-def test_page_of_files_names_what_the_daemon_makes() -> None:
-    told = render("files.md")
+def test_page_of_files_names_the_files_of_the_daemon() -> None:
+    text = render("files.md")
     for path in (paths.http_token_file(), paths.spending_file(), Path(LOG_NAME)):
-        assert path.name in told
-    assert "never written" not in told
+        assert path.name in text
+    assert "never written" not in text
 
 
-def test_every_page_of_the_folder_is_made() -> None:
+def test_every_page_of_the_folder_is_generated() -> None:
     assert {path.name for path in FOLDER.iterdir()} == set(PAGES)
 
 
@@ -38,14 +38,14 @@ def test_every_field_and_parameter_of_the_api_has_a_meaning() -> None:
     schema = description(TABLE)
     shapes = schema["components"]["schemas"]
     fields = {
-        f"{name}.{key}": one for name, shape in shapes.items() for key, one in shape.get("properties", {}).items()
+        f"{name}.{key}": field for name, shape in shapes.items() for key, field in shape.get("properties", {}).items()
     }
     parameters = {
-        f"{path} {one['name']}": one
+        f"{path} {parameter['name']}": parameter
         for path, calls in schema["paths"].items()
         for call in calls.values()
-        for one in call.get("parameters", ())
+        for parameter in call.get("parameters", ())
     }
     assert len(fields) > 200
     assert len(parameters) > 5
-    assert not [name for name, one in {**fields, **parameters}.items() if not one.get("description")]
+    assert not [name for name, part in {**fields, **parameters}.items() if not part.get("description")]

@@ -1,4 +1,4 @@
-"""What the pages show works: each command is typed as it stands there, and each configuration loads."""
+"""The commands on the pages work, and the configurations load."""
 
 import os
 import re
@@ -30,7 +30,7 @@ from tests.warm.programs import ran, started
 
 PROGRAMS = Path(sys.executable).parent
 PLAIN = "memoryd"
-"""How the daemon is started for a page that does not start it itself."""
+"""How the daemon is started for pages that do not start it themselves."""
 WORDS_AND_STARTER = """{
   agents: {
     defaults: {
@@ -41,11 +41,11 @@ WORDS_AND_STARTER = """{
 }
 """
 SHELL = re.compile(r"[|&;<>$*?(){}`\n]|\[")
-"""What a shell does more with than to cut a line into words."""
+"""Characters that need a shell."""
 QUOTED = re.compile(r"""'[^']*'|"[^"$`\\]*\"""")
-"""What it does nothing with."""
+"""Quoted text that needs no shell."""
 PICKED = re.compile(r"""\$\((memoryctl [^|()]*) \| jq (?:--raw-output )?'([^']*)'\)""")
-"""What one command is told of another one's answer."""
+"""A part of a command's answer as an argument of another command."""
 SERVICE = re.compile(r"memoryctl service (start|stop)\b")
 LINK = re.compile(r"\[[^\]]*\]\(([^)#\s]*)(?:#([^)\s]+))?\)")
 NOT_RUN = {
@@ -92,11 +92,11 @@ NOT_RUN = {
     "memoryctl sessions forget ports": "it asks, and nobody is there to answer",
     "memoryctl sessions forget sessions/main/0d9f.jsonl": "the transcript is somebody's own",
 }
-"""Lines and programs that are shown and not run, and why."""
+"""Lines and programs that are shown and not run, with the reasons."""
 
 
-class Desk:
-    """A person's home with notes, where the commands are typed."""
+class UserHome:
+    """A home folder with notes, where the commands are run."""
 
     def __init__(self, home: Path, environment: dict[str, str], model: Path) -> None:
         self.home = home
@@ -108,7 +108,7 @@ class Desk:
         self._port = free_port()
 
     def clear(self) -> None:
-        """Make ready for the next page: the usual configuration, and the model that a page may have removed."""
+        """Prepare for the next page: restore the usual configuration and the model that a page may have removed."""
         models = self.home / ".cache" / "memoryd" / "models"
         models.mkdir(parents=True, exist_ok=True)
         for file in self._model.parent.glob(f"{self._model.name}*"):
@@ -127,14 +127,14 @@ class Desk:
         return self.home / ".config" / "memoryd" / "config.json5"
 
     def configure(self, text: str) -> None:
-        """Save a configuration and start the daemon anew; the usual port may be another program's."""
+        """Save a configuration and stop the daemon; another program may use the default port."""
         self.stop()
         self._config.parent.mkdir(parents=True, exist_ok=True)
         self._config.write_text(text.replace("http: { ", f"http: {{ port: {self._port}, "), encoding="utf-8")
         self._config.chmod(0o600)
 
     def type(self, line: str) -> str:
-        """Run a line to its end, or in the background if it says so; return what went wrong, empty if nothing did."""
+        """Run a line, in the background if it ends with `&`; return its error, or an empty text."""
         line = line.replace(f"127.0.0.1:{DEFAULT_PORT}", f"127.0.0.1:{self._port}")
         if line.endswith(" &"):
             self.start(line.removesuffix(" &"))
@@ -142,36 +142,38 @@ class Desk:
         if found := SERVICE.match(line):
             return self._serve(found[1])
         if line.startswith("memoryctl init"):
-            # a person who begins has none yet
+            # a new user has none yet
             self._config.unlink(missing_ok=True)
         elif self._daemon is None and not self._is_stopped:
             self.start(PLAIN)
-        # what is said behind it is for the reader
+        # comments are for the reader
         line = line.split(" #")[0]
         if line.startswith("memoryctl "):
             line = PICKED.sub(self._picked, line)
         if line.startswith("memoryctl ") and not SHELL.search(QUOTED.sub("", line)):
             words = [str(self.home / word[2:]) if word.startswith("~/") else word for word in shlex.split(line)]
             return self._run([str(PROGRAMS / "memoryctl"), *words[1:]])
-        # without it an error reply is a success to curl
+        # otherwise curl succeeds with an error reply
         return self._run(["bash", "-c", line.replace("curl ", "curl --fail-with-body ")])
 
     def _serve(self, what: str) -> str:
-        """Do what the service manager of a person does."""
+        """Act like the user's service manager."""
         self._is_stopped = what == "stop"
         self.stop() if self._is_stopped else self.start(PLAIN)
         return ""
 
     def _picked(self, found: re.Match[str]) -> str:
-        """Return what a part of a line says: asked here, it takes no shell, and no program that reads all of ours."""
+        """Return a part of the answer of a command, run without a shell in a forked process."""
         words = [str(PROGRAMS / "memoryctl"), *shlex.split(found[1])[1:]]
-        told = ran(words, env=self._environment, cwd=ROOT, stdin=subprocess.DEVNULL, capture_output=True).stdout
+        answer = ran(words, env=self._environment, cwd=ROOT, stdin=subprocess.DEVNULL, capture_output=True).stdout
         return (
-            subprocess.run(["jq", "-r", found[2]], input=told, capture_output=True, check=True).stdout.decode().strip()
+            subprocess.run(["jq", "-r", found[2]], input=answer, capture_output=True, check=True)
+            .stdout.decode()
+            .strip()
         )
 
     def execute(self, program: str) -> str:
-        """Run a piece of Python likewise."""
+        """Run a Python program; return its error, or an empty text."""
         return self._run([sys.executable, "-c", program])
 
     def _run(self, words: list[str]) -> str:
@@ -179,7 +181,7 @@ class Desk:
         return f"{words[-1]}\n{done.stdout}{done.stderr}" if done.returncode else ""
 
     def start(self, line: str) -> None:
-        """Start the daemon with a line and wait until it has indexed the notes; one that runs is stopped before."""
+        """Start the daemon with a line, after stopping a running one, and wait until it has indexed the notes."""
         self.stop()
         self._line = line
         with (self.home / "daemon.log").open("ab") as log:
@@ -207,8 +209,8 @@ class Desk:
 
 
 @pytest.fixture(scope="module")
-def desk_of_the_module(starter_model: Path) -> Iterator[Desk]:
-    # a socket's path must be short, and the folders of pytest are not
+def module_user_home(starter_model: Path) -> Iterator[UserHome]:
+    # the path of a socket must be short
     with tempfile.TemporaryDirectory(prefix="desk-") as folder:
         home = Path(folder)
         shutil.copytree(ROOT / "examples" / "workspace", home / "notes")
@@ -220,7 +222,7 @@ def desk_of_the_module(starter_model: Path) -> Iterator[Desk]:
             '{"results": [{"memory": "likes sorrel", "created_at": "2026-11-02T10:00:00Z"}]}'
         )
         bring_strangers(home / ".cache")
-        desk = Desk(
+        user_home = UserHome(
             home,
             {
                 "HOME": folder,
@@ -232,16 +234,16 @@ def desk_of_the_module(starter_model: Path) -> Iterator[Desk]:
             starter_model,
         )
         try:
-            yield desk
+            yield user_home
         finally:
-            desk.stop()
+            user_home.stop()
 
 
 @pytest.fixture
-def desk(desk_of_the_module: Desk) -> Desk:
-    """Return the desk as each page finds it; the notes stay, so that the model is not asked for them anew."""
-    desk_of_the_module.clear()
-    return desk_of_the_module
+def user_home(module_user_home: UserHome) -> UserHome:
+    """Return the home, reset for each page; the notes stay, so that they are not embedded again."""
+    module_user_home.clear()
+    return module_user_home
 
 
 def name_of(page: Path) -> str:
@@ -249,7 +251,7 @@ def name_of(page: Path) -> str:
 
 
 def reason_not_to_run(command: Command) -> str | None:
-    """Return why a line is not run, None if it is."""
+    """Return why a line is not run, or None."""
     bare = command.line.split(" #")[0].strip()
     return NOT_RUN.get(bare) or next((NOT_RUN[name] for name in command.programs if name in NOT_RUN), None)
 
@@ -261,29 +263,29 @@ def is_run(item: Command | Configuration | Program) -> bool:
 
 
 @swept("page", [page for page in PAGES if any(map(is_run, shown(page)))], 9, ids=name_of)
-def test_commands_of_a_page_work(page: Path, desk: Desk) -> None:
-    """Of some pages here; that each command of all of them is one, with these options, is looked at below."""
+def test_commands_of_a_page_work(page: Path, user_home: UserHome) -> None:
+    """Of some pages in each run; the commands of all pages are checked below without running them."""
     for item in shown(page):
         if isinstance(item, Configuration):
-            desk.configure(item.whole)
+            user_home.configure(item.whole)
         elif isinstance(item, Program):
-            assert desk.execute(item.text) == ""
+            assert user_home.execute(item.text) == ""
         elif is_run(item):
-            assert desk.type(item.line) == ""
+            assert user_home.type(item.line) == ""
 
 
-def test_commands_of_all_pages_are_known_with_their_options() -> None:
+def test_commands_of_all_pages_have_valid_options() -> None:
     """Whether they are run or not."""
     lines = [item.line for page in PAGES for item in shown(page) if isinstance(item, Command)]
     ours = [PICKED.sub("1", line.split(" #")[0]) for line in lines if line.startswith("memoryctl ")]
     typed = [line for line in ours if not SHELL.search(QUOTED.sub("", line))]
     assert len(typed) > 150
     for line in typed:
-        read(shlex.split(line)[1:])
+        parse_command_line(shlex.split(line)[1:])
 
 
-def read(words: list[str]) -> None:
-    """Read a command line as memoryctl does, and do nothing; raises UsageError."""
+def parse_command_line(words: list[str]) -> None:
+    """Parse a command line like memoryctl, without running it; raise UsageError if invalid."""
     context = memoryctl.make_context("memoryctl", words, obj=Invocation())
     while isinstance(group := context.command, click.Group) and (left := [*context._protected_args, *context.args]):
         name, command, rest = group.resolve_command(context, left)
@@ -300,7 +302,7 @@ def test_configurations_of_a_page_load(page: Path, tmp_path: Path) -> None:
             assert load(path).config.agents
 
 
-def test_what_make_is_asked_for_is_there() -> None:
+def test_make_targets_exist() -> None:
     lines = {item.line for page in PAGES for item in shown(page) if isinstance(item, Command)}
     asked = {line.split("#")[0].strip() for line in lines if line.startswith("make ")}
     assert "make demo" in asked
@@ -309,12 +311,12 @@ def test_what_make_is_asked_for_is_there() -> None:
 
 
 @pytest.mark.sweep
-def test_demo_shows_what_it_promises(multilingual_model: Path, tmp_path: Path) -> None:
-    """On some of the notes, for the model takes a while to read them: those that answer, and a few others."""
+def test_demo_shows_the_promised_answers(multilingual_model: Path, tmp_path: Path) -> None:
+    """Uses few notes, since embedding takes a while: those with the answers, and some others."""
     recipe = re.search(r"^demo:.*\n\t@\$\(BIN\)/python (\S+)$", (ROOT / "Makefile").read_text(), re.MULTILINE)
     assert recipe
     notes = tmp_path / "notes"
-    for path in (*(one.path for one in QUESTIONS), "MEMORY.md"):
+    for path in (*(question.path for question in QUESTIONS), "MEMORY.md"):
         (notes / path).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(SAMPLE / path, notes / path)
     with tempfile.TemporaryDirectory(prefix="demo-") as cache:
@@ -333,25 +335,25 @@ def test_demo_shows_what_it_promises(multilingual_model: Path, tmp_path: Path) -
     assert "no process left" in done.stdout
 
 
-def test_what_is_not_run_is_shown_somewhere() -> None:
+def test_every_exception_is_on_a_page() -> None:
     commands = [item for page in PAGES for item in shown(page) if isinstance(item, Command)]
     lines, programs = (
-        {one.line.split(" #")[0].strip() for one in commands},
-        {name for one in commands for name in one.programs},
+        {command.line.split(" #")[0].strip() for command in commands},
+        {name for command in commands for name in command.programs},
     )
     assert NOT_RUN.keys() <= lines | programs
 
 
 @pytest.mark.parametrize("page", [*PAGES, ROOT / "CHANGELOG.md"], ids=name_of)
-def test_links_of_a_page_lead_somewhere(page: Path) -> None:
+def test_links_of_a_page_are_valid(page: Path) -> None:
     for target, anchor in LINK.findall(page.read_text(encoding="utf-8")):
         if not target.startswith(("http:", "https:")):
-            there = page if not target else (page.parent / target).resolve()
-            assert there.exists(), target
-            assert not anchor or anchor in anchors(there), f"{target}#{anchor}"
+            linked_page = page if not target else (page.parent / target).resolve()
+            assert linked_page.exists(), target
+            assert not anchor or anchor in anchors(linked_page), f"{target}#{anchor}"
 
 
 def anchors(page: Path) -> set[str]:
-    """Return what the headings of a page can be linked by."""
+    """Return the anchors of the headings of a page."""
     titles = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
     return {re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-") for title in titles}

@@ -1,4 +1,4 @@
-"""The skill: short, in the form that programs read, and each command, option and tool that it names is there."""
+"""The skill is short and valid, and the commands, options and tools that it names exist."""
 
 import re
 import shlex
@@ -30,7 +30,7 @@ def command_of(words: list[str]) -> click.Command:
     return found
 
 
-def test_skill_is_as_programs_read_it() -> None:
+def test_skill_has_the_specified_format() -> None:
     lines = TEXT.splitlines()
     assert len(lines) <= 60
     head = lines[1 : lines.index("---", 1)]
@@ -43,48 +43,48 @@ def test_skill_is_as_programs_read_it() -> None:
         assert f"## {heading}" in lines
 
 
-def test_block_is_the_same_text_between_marks() -> None:
+def test_block_is_the_same_text_between_markers() -> None:
     first, *body, last = skill_block().splitlines()
     assert (first[:21], last) == ("<!-- memoryd: begin; ", "<!-- memoryd: end -->")
     assert "\n".join(body) == TEXT.split("---\n", 2)[2].strip()
 
 
-def test_tools_it_names_are_those_of_the_server() -> None:
+def test_named_tools_exist() -> None:
     named = set(NAMES.findall(TEXT))
     assert {"recall", "memory_search", "memory_get", "memory_add", "memory_replace"} <= named
     assert named <= {row.name for row in TABLE}
 
 
 @pytest.mark.parametrize("line", COMMANDS)
-def test_commands_it_names_are_there_with_their_options(line: str) -> None:
+def test_named_commands_and_options_exist(line: str) -> None:
     words = shlex.split(line)[1:]
     command = command_of(words)
     options = {option for parameter in command.params for option in parameter.opts}
     assert {word for word in words if word.startswith("-")} <= options
 
 
-def test_commands_it_shows_do_what_it_says(tmp_path: Path) -> None:
+def test_shown_commands_work(tmp_path: Path) -> None:
     workspace = write_workspace(tmp_path / "ws")
     with indexed_daemon(tmp_path, workspace) as running:
 
-        def carried_out(*words: str, code: int = Exit.DONE) -> str:
+        def run(*words: str, code: int = Exit.DONE) -> str:
             command = [sys.executable, "-c", "from memoryd.cli.main import main; main()", *words]
             done = ran(command, env=running.env, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
             assert done.returncode == code, done.stderr
             return str(done.stdout or done.stderr)
 
         shown = {shlex.split(line)[1]: shlex.split(line)[1:] for line in COMMANDS if '"' in line}
-        carried_out(*shown["retain"])
+        run(*shown["retain"])
         [note] = [path for path in (workspace / "memory").glob("*.md") if "8443" in path.read_text()]
         number = next(place for place, line in enumerate(note.read_text().splitlines(), 1) if "8443" in line)
         assert "- W(from=agent) @gateway: listens" in note.read_text()
         verb, option, _, text = shown["replace"]
-        carried_out(verb, option, f"memory/{note.name}#L{number}", text)
-        told = carried_out(*shown["recall"])
-        assert "9443" in told
-        assert "8443" not in told[: told.index("9443")], "what holds now comes first"
-        assert "GW-4172" in carried_out("search", "GW-4172")
+        run(verb, option, f"memory/{note.name}#L{number}", text)
+        recalled = run(*shown["recall"])
+        assert "9443" in recalled
+        assert "8443" not in recalled[: recalled.index("9443")], "the current value comes first"
+        assert "GW-4172" in run("search", "GW-4172")
         running.client().retain("W @harbour: closes at nine")
-        refused = carried_out(verb, option, "harbour closes", "W @harbour: closes at ten", code=Exit.ERROR)
+        refused = run(verb, option, "harbour closes", "W @harbour: closes at ten", code=Exit.ERROR)
         assert "what the owner stated or pinned holds" in refused
-        carried_out("retain", option, "--team", "W @harbour: closes at ten", code=Exit.USAGE)
+        run("retain", option, "--team", "W @harbour: closes at ten", code=Exit.USAGE)

@@ -1,4 +1,4 @@
-"""The tables of times in docs/explanation/memory.md: each expression has the days that stand beside it."""
+"""The tables of times in docs/explanation/memory.md: each expression means the listed days."""
 
 import re
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ from memoryd.domain.memories.times.spans import DaySpan
 
 PAGE = Path(__file__).parents[2] / "docs" / "explanation" / "memory.md"
 WEDNESDAY = date(2025, 11, 26)
-SAID, ASKED = "| what is said on Wednesday", "| what is asked on that day"
+STATED, ASKED = "| what is said on Wednesday", "| what is asked on that day"
 
 
 def asked_span(question: str, today: date) -> DaySpan | None:
@@ -21,7 +21,7 @@ def asked_span(question: str, today: date) -> DaySpan | None:
 
 
 def rows(head: str) -> Iterator[tuple[str, DaySpan]]:
-    """Yield the expressions of a table with their days; an end that is left out is open."""
+    """Yield the expressions of a table with their days; a missing end is open."""
     lines = PAGE.read_text(encoding="utf-8").splitlines()
     start = next(at for at, line in enumerate(lines) if line.startswith(head))
     for line in lines[start + 2 :]:
@@ -38,11 +38,11 @@ def day(text: str, other: date) -> date:
     return date.fromisoformat(text.strip()) if text.strip() else other
 
 
-@pytest.mark.parametrize(("text", "expected"), list(rows(SAID)))
-def test_what_is_said_has_the_days_of_the_page(text: str, expected: DaySpan) -> None:
+@pytest.mark.parametrize(("text", "expected"), list(rows(STATED)))
+def test_statement_has_the_days_of_the_page(text: str, expected: DaySpan) -> None:
     assert spans_in(text, WEDNESDAY) == (expected,)
 
 
 @pytest.mark.parametrize(("question", "expected"), list(rows(ASKED)))
-def test_what_is_asked_means_the_days_of_the_page(question: str, expected: DaySpan) -> None:
+def test_question_has_the_days_of_the_page(question: str, expected: DaySpan) -> None:
     assert asked_span(question, WEDNESDAY) == expected

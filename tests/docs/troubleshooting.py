@@ -1,4 +1,4 @@
-"""`reference/troubleshooting.md`: what `memoryctl doctor` looks at, from what its checks say of themselves."""
+"""`reference/troubleshooting.md`: the checks of `memoryctl doctor`, from their descriptions."""
 
 from memoryd.cli.local.doctor import DEEP_SECONDS, SECTIONS, checks
 from tests.docs.tables import table

@@ -12,7 +12,7 @@ _ROW = re.compile(r"\| (?P<number>\d+) \| (?P<fault>[^|]+) \| (?P<must_hold>[^|]
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A fault, what must hold in spite of it, and why no test asserts all of that, if none does."""
+    """A fault, what must hold in spite of it, and, if no test asserts all of that, the reason."""
 
     number: int
     fault: str
@@ -30,7 +30,7 @@ class Section:
 
 
 def read(table: Path = TABLE) -> tuple[Section, ...]:
-    """Return the sections in their order; a line of a table that is no row raises ValueError."""
+    """Return the sections in order; raise ValueError for a malformed row."""
     _, *parts = re.split(r"^(?=## )", table.read_text(), flags=re.MULTILINE)
     return tuple(_section(part) for part in parts)
 

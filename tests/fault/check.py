@@ -1,4 +1,4 @@
-"""The invariants, checked from outside: the index equals a rebuild, is sound inside, and the notes are untouched."""
+"""Checks of the invariants from outside: the index equals a rebuild and is sound, and no note is changed."""
 
 import asyncio
 import contextlib
@@ -59,7 +59,7 @@ class ChunkLine:
 
 
 Rebuild = Callable[[RunningDaemon, Path], list[ChunkLine]]
-"""Makes an index of the workspace of a daemon in a folder that is free, and dumps it."""
+"""Builds an index of a daemon's workspace in an unused folder, and dumps it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ def index_of(daemon: RunningDaemon) -> Path:
 
 @contextmanager
 def snapshot(index: Path) -> Iterator[apsw.Connection]:
-    """Copy the index into memory, so that looking at it disturbs nobody."""
+    """Copy the index into memory, so that reading it does not disturb the daemon."""
     copy = apsw.Connection(":memory:")
     try:
         eventually(lambda: _is_copied(index, copy))
@@ -89,7 +89,7 @@ def snapshot(index: Path) -> Iterator[apsw.Connection]:
 
 
 def _is_copied(index: Path, copy: apsw.Connection) -> bool:
-    """Copy it, or say that its files were exchanged meanwhile, which ends a reading."""
+    """Copy the index; return False if its files were replaced meanwhile."""
     source = apsw.Connection(str(index), flags=apsw.SQLITE_OPEN_READONLY)
     try:
         source.set_busy_timeout(5_000)
@@ -109,7 +109,7 @@ def dump(index: Path) -> list[ChunkLine]:
 
 
 def check_inside(index: Path, *, is_embedded: bool = False) -> None:
-    """Check I3: sound pages, sound words, no part without its counterpart, and hashes that match their texts."""
+    """Check I3: sound pages and words, no orphaned rows, and hashes that match their texts."""
     with snapshot(index) as copy:
         found = [str(row[0]) for row in copy.execute("PRAGMA integrity_check")]
         if found != ["ok"]:
@@ -123,7 +123,7 @@ def check_inside(index: Path, *, is_embedded: bool = False) -> None:
 
 
 def rebuilt_here(daemon: RunningDaemon, folder: Path) -> list[ChunkLine]:
-    """Return the dump of an index that this process makes of the same workspace."""
+    """Return the dump of an index that this process builds of the same workspace."""
 
     async def rebuild() -> None:
         async with staged(
@@ -136,7 +136,7 @@ def rebuilt_here(daemon: RunningDaemon, folder: Path) -> list[ChunkLine]:
 
 
 def rebuilt_by_daemon(daemon: RunningDaemon, folder: Path) -> list[ChunkLine]:
-    """Return the dump of a second daemon that starts with nothing over the same workspace; words only."""
+    """Return the dump of a second daemon with a new index of the same workspace, without vectors."""
     folder.mkdir()
     config = write_config(folder, daemon.workspace, None, search={"sync": {"watch": False}})
     with RunningDaemon(folder, config, daemon.workspace) as fresh, fresh.client() as client:
@@ -158,7 +158,7 @@ def check_converged(
     is_embedded: bool = False,
     rebuilt: Rebuild = rebuilt_here,
 ) -> list[ChunkLine]:
-    """Check I1, I3 and I4 of a quiet workspace, `folder` being free for the rebuild; return the dump."""
+    """Check I1, I3 and I4 of a quiet workspace, with a rebuild in the unused `folder`; return the dump."""
     before = manifest(daemon.workspace)
     with daemon.client() as client:
         sync(client, embedded=is_embedded)
@@ -180,7 +180,7 @@ def compare(live: list[ChunkLine], fresh: list[ChunkLine]) -> None:
 
 
 def manifest(workspace: Path) -> dict[str, Seen]:
-    """Return what I4 guards, for every file of the workspace."""
+    """Return what I4 protects, for every file of the workspace."""
     found = {}
     for folder, _, names in os.walk(workspace):
         for name in names:
@@ -192,7 +192,7 @@ def manifest(workspace: Path) -> dict[str, Seen]:
 
 
 def check_oracle(oracle: Oracle, workspace: Path, lines: list[ChunkLine]) -> None:
-    """Check that disk and index hold the oracle's documents and nothing else."""
+    """Check that disk and index have exactly the oracle's documents."""
     on_disk = {path: (workspace / path).read_bytes() for path in oracle.files}
     if wrong := [path for path, data in oracle.files.items() if on_disk[path] != data]:
         raise ViolationError(f"I4: bytes changed: {wrong}")
@@ -203,7 +203,7 @@ def check_oracle(oracle: Oracle, workspace: Path, lines: list[ChunkLine]) -> Non
 
 
 def check_answers(client: Client, live: Mapping[str, str], dead: set[str]) -> None:
-    """Check that each live marker is found where it is, and that no dead one is found at all."""
+    """Check that each live marker is found in its document, and no dead one anywhere."""
     for word, path in live.items():
         hits = client.search(word, max_results=3)["results"]
         if not any(word in markers(hit["snippet"].encode()) for hit in hits):
@@ -215,10 +215,10 @@ def check_answers(client: Client, live: Mapping[str, str], dead: set[str]) -> No
 
 
 def check_secrets(oracle: Oracle, daemon: RunningDaemon) -> None:
-    """Check that soon nothing below the state directory holds a word of a private document, nor the index as a term.
+    """Check that soon no file below the state directory has a word of a private document, nor the index as a term.
 
-    A damaged index that was set aside is deleted a look after the new one stands, and the log is cut as soon as no
-    reader holds it.
+    A damaged index that was set aside is deleted one scan after the new one is complete, and the log is truncated as
+    soon as it has no reader.
     """
     secrets, end = oracle.secrets(), time.monotonic() + SECRET_SECONDS
     while kept := _kept(secrets, daemon.state):

@@ -15,7 +15,7 @@ from tests.fault.stage import Stage
 
 @pytest.fixture
 def stage(tmp_path: Path) -> Iterator[Stage]:
-    """A workspace that a test starts the daemon over."""
+    """A workspace for which a test starts the daemon."""
     made = Stage(tmp_path)
     yield made
     made.end()
@@ -23,7 +23,7 @@ def stage(tmp_path: Path) -> Iterator[Stage]:
 
 @pytest.fixture
 def desk() -> Iterator[Stage]:
-    """The same outside the temporary directory, below which vim and Emacs save in another way."""
+    """The same outside the temporary directory, where vim and Emacs save differently."""
     folder = Path(tempfile.mkdtemp(prefix="memoryd-", dir="/var/tmp"))
     made = Stage(folder)
     yield made
@@ -33,7 +33,7 @@ def desk() -> Iterator[Stage]:
 
 @pytest.fixture
 def notes_disk(stage: Stage) -> Iterator[Path]:
-    """The workspace as a file system of its own."""
+    """The workspace on its own file system."""
     notes = stage.home / "notes"
     stage.workspace.rename(notes)
     stage.workspace.mkdir()
@@ -45,7 +45,7 @@ def notes_disk(stage: Stage) -> Iterator[Path]:
 
 @pytest.fixture
 def state_disk(stage: Stage) -> Iterator[Path]:
-    """The state directory as a file system of its own, of 3 MB."""
+    """The state directory on its own file system of 3 MB."""
     state = stage.home / "state"
     state.mkdir()
     with mounted(state, "size=3m"):
@@ -55,20 +55,20 @@ def state_disk(stage: Stage) -> Iterator[Path]:
 
 @pytest.fixture
 def strace() -> None:
-    """Skip where system calls cannot be traced."""
+    """Skip if system calls cannot be traced."""
     if not has_strace():
         pytest.skip("strace is missing or may not trace")
 
 
 @pytest.fixture
 def user_namespace() -> None:
-    """Skip where a process cannot have limits of its own."""
+    """Skip if a process cannot have its own kernel limits."""
     if subprocess.run([*limited(max_inotify_watches=9), "true"], capture_output=True, check=False).returncode != 0:
         pytest.skip("user namespaces are missing or forbidden")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Skip the tests that need root where we are not."""
+    """Skip the tests that need root if we are not root."""
     if os.geteuid() != 0:
         for item in items:
             if item.get_closest_marker("root"):

@@ -1,4 +1,4 @@
-"""The fault catalogue beside its tests: what must hold in each row, and what each test says that it asserts.
+"""The fault catalogue with its tests: what must hold in each row, and what each test asserts.
 
 python -m tests.fault.coverage
 """
@@ -23,7 +23,7 @@ _NUMBER = re.compile(r"_f(\d{3})(?=_)")
 
 @dataclass(frozen=True, slots=True)
 class Numbered:
-    """A test that carries the numbers of rows in its name."""
+    """A test with the numbers of rows in its name."""
 
     place: str
     """As `file::name`."""
@@ -35,7 +35,7 @@ class Numbered:
 
 
 def numbered(tests: Path = TESTS) -> list[Numbered]:
-    """Return the tests that carry a number, by file."""
+    """Return the tests with a number, by file."""
     return [
         Numbered(
             f"{path.relative_to(tests)}::{test.name}",
@@ -51,9 +51,9 @@ def numbered(tests: Path = TESTS) -> list[Numbered]:
 
 @cache
 def functions_of(path: Path) -> tuple[ast.FunctionDef | ast.AsyncFunctionDef, ...]:
-    """Return the test functions of a module, those of its classes among them."""
+    """Return the test functions of a module, including those in classes."""
     top = ast.parse(path.read_text()).body
-    inner = (node for one in top if isinstance(one, ast.ClassDef) for node in one.body)
+    inner = (node for statement in top if isinstance(statement, ast.ClassDef) for node in statement.body)
     return tuple(
         node
         for node in (*top, *inner)
@@ -75,12 +75,12 @@ def by_row(found: Sequence[Numbered]) -> Mapping[int, list[Numbered]]:
 
 
 def is_covered(row: Row, tests: Mapping[int, list[Numbered]]) -> bool:
-    """Tell whether a row counts: it has a test, and nothing is said to be missing."""
+    """Tell whether a row counts: it has a test and no reason why it is open."""
     return bool(tests.get(row.number)) and not row.why_open
 
 
 def table(sections: Sequence[Section], tests: Mapping[int, list[Numbered]]) -> Iterator[str]:
-    """Yield the lines of the table: each row, then each of its tests with what that asserts."""
+    """Yield the lines of the table: each row, then its tests with what they assert."""
     for section in sections:
         have = sum(is_covered(row, tests) for row in section.rows)
         yield f"\n{section.letter}. {section.name}: {have} of {len(section.rows)} rows"

@@ -1,4 +1,4 @@
-"""The person at the keyboard: a thread that edits a workspace all the time, and the oracle that knows what it did."""
+"""A thread that edits a workspace continuously, with an oracle that knows what it did."""
 
 import os
 import random
@@ -13,18 +13,18 @@ from tests.fault.model import ALWAYS_HIDDEN, AT_TIMES_HIDDEN, HUSHED, Oracle, do
 
 MAX_FILES = 80
 LENGTHS, SHORT = (1, 2, 3, 5, 8, 60), (1, 2, 3)
-"""Of documents, in paragraphs; short ones where a model has to keep up."""
+"""Lengths of documents in paragraphs; the short ones are for tests with a model."""
 MAX_BYTES = 60_000
 FOLDERS = ("memory", "memory/daily", "memory/projects", "bank", AT_TIMES_HIDDEN[:-1], ALWAYS_HIDDEN[:-1])
 IGNORE_FILE = ".memoryignore"
 QUIET, CALM_SECONDS = "memory/quiet", 4.0
-"""Where documents rest until their times are no longer too young to be trusted."""
+"""A folder whose documents are left alone until their times are old enough to be trusted."""
 MAX_TRIES = 50
-"""How many files are made in the hope of getting a certain inode."""
+"""Number of files created to get a certain inode."""
 
 
 class Editor:
-    """Does one random edit after another; `actions` remembers their names, `rnd` decides all."""
+    """Makes random edits; `actions` counts them by name, `rnd` decides everything."""
 
     def __init__(
         self,
@@ -45,10 +45,10 @@ class Editor:
         self._lengths = lengths
         self._serial = 0
         self._calm_since: dict[str, float] = {}
-        """Since when (monotonic seconds) each document of the quiet folder has been left alone."""
+        """Time (monotonic seconds) since which each document of the quiet folder is left alone."""
 
     def fill(self, files: int) -> None:
-        """Make the first documents, and half as many that are left alone at first."""
+        """Write the first documents, and half as many that are left alone at first."""
         self._outside.mkdir(parents=True, exist_ok=True)
         (self._workspace / IGNORE_FILE).write_bytes(_ignoring(self.oracle.hidden))
         self._save("MEMORY.md", self._document(), editors.mkdirp_write)
@@ -65,11 +65,11 @@ class Editor:
         self.actions[chosen] = self.actions.get(chosen, 0) + 1
 
     def pause(self) -> None:
-        """Wait as long as a program may between two system calls."""
+        """Wait as long as a program might between two system calls."""
         time.sleep(self._rnd.choice((0.0, 0.0, 0.001, 0.003)))
 
     def save(self) -> None:
-        """Save a document, old or new, in the way of some editor."""
+        """Save a document, old or new, like some editor."""
         path = self._some_path() if self._rnd.random() < 0.8 else self._new_path()
         data = self._document()
         self._save(path, data, self._rnd.choice(list(editors.SAVES.values())))
@@ -136,7 +136,7 @@ class Editor:
             self.oracle.wrote(f"{folder}/{name}", data)
 
     def link(self) -> None:
-        """Make a symlink that must never be followed, for a moment."""
+        """Create a symlink that must never be followed, for a moment."""
         secret = self._outside / "secret.md"
         secret.write_text("mkeeeeeeeeeeee must never be found\n")
         link = self._workspace / "bank" / "linked.md"
@@ -146,7 +146,7 @@ class Editor:
         link.unlink()
 
     def noise(self) -> None:
-        """Leave an editor's litter for a moment."""
+        """Create temporary files of editors for a moment."""
         (self._workspace / "memory").mkdir(exist_ok=True)
         editors.noise(self._workspace / "memory", self.pause)
 
@@ -155,7 +155,7 @@ class Editor:
         (self._workspace / self._some_path()).chmod(self._rnd.choice((0o600, 0o640, 0o644)))
 
     def hard_link(self) -> None:
-        """Edit a document by another name, of which no event tells."""
+        """Edit a document through another hard link, which causes no event."""
         path = self._some_path()
         other = self._outside / "other-name"
         other.unlink(missing_ok=True)
@@ -168,18 +168,18 @@ class Editor:
         other.unlink()
 
     def impostor(self) -> None:
-        """Put another text, under another name, where all else is as it was of a document that is gone."""
+        """Replace a document by another text and name, with the same size, time and, if possible, inode."""
         if old := self._quiet():
             self._serial += 1
             self._replace(old, f"{QUIET}/note{self._serial}.md")
 
     def unpack(self) -> None:
-        """Replace a document by another text of its name, size and time, as out of an archive."""
+        """Replace a document by another text of its name, size and time, like unpacking an archive."""
         if path := self._quiet():
             self._replace(path, path)
 
     def retouch(self) -> None:
-        """Overwrite a document by a text of its size, and give it back its time."""
+        """Overwrite a document with a text of its size, and restore its time."""
         path = self._quiet() or self._some_path()
         target = self._workspace / path
         before = target.stat()
@@ -194,22 +194,22 @@ class Editor:
             self._calm_since[path] = time.monotonic()
 
     def hush(self) -> None:
-        """Make a document private by its own word."""
+        """Make a document private by its front matter."""
         path = self._some_path()
         self._save(path, HUSHED + self.oracle.files[path], self._rnd.choice(list(editors.SAVES.values())))
 
     def ignore(self) -> None:
-        """Leave other folders out, in the way in which some editor saves a file."""
+        """Ignore other folders; the ignore file is saved like by some editor."""
         hidden = self._rnd.choice(((ALWAYS_HIDDEN,), (ALWAYS_HIDDEN, AT_TIMES_HIDDEN)))
         self._log(f"ignore {hidden}")
         if len(hidden) < len(self.oracle.hidden):
-            # what is let out may be seen from the first byte of the save on
+            # documents may become visible from the first byte of the save on
             self.oracle.hide(hidden)
         self._rnd.choice(list(editors.SAVES.values()))(self._workspace / IGNORE_FILE, _ignoring(hidden), self.pause)
         self.oracle.hide(hidden)
 
     def ignore_moved(self) -> None:
-        """Take the ignore file away for a moment, or put what cannot be read in its place."""
+        """Remove the ignore file, or replace it by something unreadable, for a moment."""
         path, aside = self._workspace / IGNORE_FILE, self._outside / "ignore"
         harm = self._rnd.choice(("gone", "folder", "fifo", "rubbish"))
         self._log(f"ignore file {harm}")
@@ -226,7 +226,7 @@ class Editor:
         aside.rename(path)
 
     def _replace(self, old: str, new: str) -> None:
-        """Remove `old` and give `new` another text of its size, its time and, where the disk allows, its inode."""
+        """Remove `old` and write `new` with another text of the same size, time and, if possible, inode."""
         before = (self._workspace / old).stat()
         data = of_size(self._document(), before.st_size)
         self._log(f"replace {old} by {new}")
@@ -242,7 +242,7 @@ class Editor:
         self._calm_since[new] = time.monotonic()
 
     def _with_inode(self, inode: int, data: bytes) -> Path:
-        """Write a file outside, with the inode if the disk gives it away again soon."""
+        """Write a file outside, with the inode if the disk reuses it soon."""
         tries = []
         for number in range(MAX_TRIES):
             tries.append(self._outside / f"try{number}")
@@ -275,7 +275,7 @@ class Editor:
         return self._rnd.choice([path for path in self.oracle.files if path not in self._calm_since])
 
     def _quiet(self) -> str | None:
-        """Return a document that nobody touched for so long that its times are trusted, if there is one."""
+        """Return a document left alone long enough for its times to be trusted, or None."""
         calm = [path for path, since in self._calm_since.items() if time.monotonic() - since > CALM_SECONDS]
         path = self._rnd.choice(calm) if calm else None
         self._calm_since.pop(path or "", None)
@@ -315,7 +315,7 @@ def _ignoring(prefixes: tuple[str, ...]) -> bytes:
 
 
 class EditorThread(threading.Thread):
-    """Runs an Editor at about `rate` edits a second, until paused or ended; an error in it is kept in `error`."""
+    """Runs an Editor at about `rate` edits a second until held or ended; `error` is its exception."""
 
     def __init__(self, editor: Editor, rnd: random.Random, rate: float = 50.0) -> None:
         super().__init__(name="editor", daemon=True)
@@ -328,12 +328,12 @@ class EditorThread(threading.Thread):
         self._is_over = False
 
     def resume(self) -> None:
-        """Let it edit."""
+        """Continue editing."""
         self._is_idle.clear()
         self._may_edit.set()
 
     def hold(self) -> None:
-        """Wait until it stands still between two edits."""
+        """Pause, and wait until it is between two edits."""
         self._may_edit.clear()
         while self.is_alive() and not self._is_idle.wait(0.1):
             pass

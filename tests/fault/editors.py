@@ -1,7 +1,7 @@
-"""How programs save a file: the system calls of each, in their order, with pauses between them.
+"""How programs save a file: the system calls of each in order, with pauses between them.
 
 The sequences were taken with strace from the programs named. `pause` is called between any two calls; it may sleep,
-or raise to leave the save half done.
+or raise an error to leave the save half done.
 """
 
 import os
@@ -214,7 +214,7 @@ SAVES: dict[str, Save] = {
         *(rsync, rsync_inplace, git_checkout, sed_i, tar, cp, touch_r, mkdirp_write),
     )
 }
-"""Every way to make `path` hold `data`, by name."""
+"""Every way to save `data` at `path`, by name."""
 
 
 def append(path: Path, data: bytes, pause: Pause) -> None:
@@ -227,7 +227,7 @@ def append(path: Path, data: bytes, pause: Pause) -> None:
 
 
 def noise(folder: Path, pause: Pause) -> None:
-    """What editors leave about, none of it a document; gone again at the end."""
+    """Create temporary files of editors, none of them a document, and remove them."""
     for name in NOISE:
         (folder / name).write_text("mkffffffffffff must never be found\n")
         pause()

@@ -1,4 +1,4 @@
-"""Faults that are made for real: injected system calls, kernel limits, file systems; each is undone at the end."""
+"""Real faults: injected system call errors, kernel limits, file systems; each is undone at the end."""
 
 import ctypes
 import os
@@ -25,7 +25,7 @@ INJECTED = re.compile(r"\(INJECTED\)")
 
 
 def has_strace() -> bool:
-    """Tell whether strace is there and may trace."""
+    """Tell whether strace is installed and may trace."""
     program = shutil.which("strace")
     if program is None:
         return False
@@ -33,37 +33,37 @@ def has_strace() -> bool:
 
 
 class FaultyDaemon(RunningDaemon):
-    """The daemon under a command such as strace or prlimit, and with signals that stop and wake it."""
+    """The daemon under a command such as strace or prlimit, which can be stopped and continued by signals."""
 
     prefix: tuple[str, ...] = ()
 
     def spawn(self, *arguments: str) -> subprocess.Popen[bytes]:
-        """Start the program behind `prefix`; the process is the daemon itself all the same."""
+        """Start the program behind `prefix`, which replaces itself by the daemon."""
         return spawn_behind(self, self.prefix, arguments) if self.prefix else super().spawn(*arguments)
 
     def kill(self) -> None:
-        """End the daemon as a crash would; nothing it started may outlive it."""
+        """Kill the daemon like a crash; no child may outlive it."""
         children = self._descendants()
         super().kill()
         _, alive = psutil.wait_procs(children, timeout=30)
         assert not alive, f"left behind by a crash: {alive}"
 
     def pause(self) -> None:
-        """Stop the process as a suspended machine would."""
+        """Stop the process like a suspended machine."""
         os.kill(self.pid, signal.SIGSTOP)
 
     def resume(self) -> None:
-        """Let a stopped process go on."""
+        """Continue a stopped process."""
         os.kill(self.pid, signal.SIGCONT)
 
     def is_running(self) -> bool:
-        """Tell whether the process is there and no zombie (as which a tracer may keep it)."""
+        """Tell whether the process exists and is no zombie (a tracer may keep it as one)."""
         if self.process is None or self.process.poll() is not None:
             return False
         return psutil.Process(self.process.pid).status() != psutil.STATUS_ZOMBIE
 
     def reap(self) -> int:
-        """Wait for a process that a fault has ended; return its exit code (minus the signal)."""
+        """Wait for a process ended by a fault; return its exit code (minus the signal)."""
         assert self.process is not None
         code = self.process.wait(SECONDS)
         self.process = None
@@ -76,7 +76,7 @@ def spawn_behind(
     arguments: tuple[str, ...] = (),
     env: Mapping[str, str] | None = None,
 ) -> subprocess.Popen[bytes]:
-    """Start the daemon's program behind a command that ends in executing it."""
+    """Start the daemon's program behind a command that finally executes it."""
     (daemon.home / "home").mkdir(exist_ok=True)
     command = [*prefix, sys.executable, *daemon.program, *arguments]
     with daemon.log.open("ab") as log:
@@ -91,7 +91,7 @@ def spawn_behind(
 
 
 def spawn_program(daemon: RunningDaemon, *arguments: str) -> subprocess.Popen[bytes]:
-    """Start Python with these arguments in the place of the daemon."""
+    """Start Python with these arguments instead of the daemon."""
     program, daemon.program = daemon.program, ()
     try:
         return daemon.spawn(*arguments)
@@ -100,9 +100,9 @@ def spawn_program(daemon: RunningDaemon, *arguments: str) -> subprocess.Popen[by
 
 
 STANDING = "import os, signal; os.kill(os.getpid(), signal.SIGSTOP); "
-"""A piece of Python that begins with this stands still until `_going_on` lets it go on under strace.
+"""Python code that begins with this stops itself until `_going_on` continues it under strace.
 
-So it can be forked: under strace alone the imports take longer than all that is tested.
+So it can be forked from a warm process: under strace the imports would take longer than the test.
 """
 
 
@@ -110,10 +110,9 @@ So it can be forked: under strace alone the imports take longer than all that is
 def injected(
     pid: int, log: Path, inject: str = "", *, calls: Sequence[str] = (), paths: Sequence[Path] = ()
 ) -> Iterator[None]:
-    """Write down the `calls` of a running process and inject `inject` in the block; `paths` narrow it to some files.
+    """Log the `calls` of a running process and inject `inject` in the block; `paths` restrict it to some files.
 
-    The injected call must be among the traced ones, or nothing is injected; nor is anything with --seccomp-bpf in
-    threads other than the first.
+    Only traced calls can be injected. With --seccomp-bpf, strace injects only in the first thread.
     """
     narrowed = [part for path in paths for part in ("-P", str(path))]
     traced = ",".join((*calls, inject.split(":")[0])).strip(",")
@@ -137,20 +136,20 @@ def ran_traced(
     calls: Sequence[str] = (),
     paths: Sequence[Path] = (),
 ) -> tuple[int, bytes]:
-    """Run a piece of Python under strace from its first line on; return how it ended and what it wrote to stdout."""
+    """Run Python code under strace from its first line on; return its exit code and stdout."""
     command = [sys.executable, "-c", STANDING + program, *map(str, arguments)]
     pipe, quiet = subprocess.PIPE, subprocess.DEVNULL
     with (
         started(command, cwd=ROOT, stdin=quiet, stdout=pipe, stderr=quiet) as child,
         _going_on(child, log, inject, calls=calls, paths=paths),
     ):
-        told, _ = child.communicate()
-    return child.returncode, told
+        output, _ = child.communicate()
+    return child.returncode, output
 
 
 @contextmanager
 def spawned_traced(daemon: FaultyDaemon, log: Path, inject: str = "", *, calls: Sequence[str] = ()) -> Iterator[None]:
-    """Start the daemon under strace, which leaves it at the end of the block; nobody waits until it answers."""
+    """Start the daemon under strace, which detaches at the end of the block; do not wait until it answers."""
     daemon.process = spawn_program(daemon, "-c", f"{STANDING}from memoryd.daemon.main import main; main()")
     with _going_on(daemon.process, log, inject, calls=calls):
         yield
@@ -167,7 +166,7 @@ def _going_on(
             child.send_signal(signal.SIGCONT)
             yield
     except BaseException:
-        # it would stand still for ever, and be waited for
+        # it would be stopped for ever, and be waited for
         child.kill()
         raise
 
@@ -177,7 +176,7 @@ def _end_tracer(tracer: subprocess.Popen[bytes]) -> None:
     try:
         tracer.communicate(timeout=3)
     except subprocess.TimeoutExpired:
-        # strace may wait for ever for the threads of a program that it killed; without it the kernel clears up
+        # strace may wait for ever for the threads of a program that it killed; without it the kernel cleans up
         tracer.kill()
 
 
@@ -187,20 +186,20 @@ def fired(log: Path) -> int:
 
 
 def most_calls(log: Path, call: str) -> int:
-    """Return how often the busiest thread of a strace log makes a call: `when=` counts for each thread alone."""
+    """Return how often the busiest thread of a strace log makes a call: `when=` counts per thread."""
     threads = re.findall(rf"^(\d+) +{call}\(", log.read_text(errors="replace"), re.MULTILINE)
     return max(Counter(threads).values(), default=0)
 
 
 def limited(**limits: int) -> tuple[str, ...]:
-    """Return the command that starts a program under limits of /proc/sys/user, in a user namespace of its own."""
+    """Return the command that starts a program in its own user namespace with limits of /proc/sys/user."""
     set_all = "; ".join(f"echo {value} >/proc/sys/user/{name}" for name, value in limits.items())
     return ("unshare", "--user", "--map-root-user", "sh", "-c", f'{set_all}; exec "$@"', "sh")
 
 
 @contextmanager
 def mounted(folder: Path, options: str = "size=16m") -> Iterator[None]:
-    """Mount an empty file system in memory over a folder; unmounted at the end if it still is there."""
+    """Mount an empty file system in memory over a folder until the block ends."""
     subprocess.run(["mount", "-t", "tmpfs", "-o", options, "none", str(folder)], check=True)
     try:
         yield
@@ -209,7 +208,7 @@ def mounted(folder: Path, options: str = "size=16m") -> Iterator[None]:
 
 
 def unmount(folder: Path) -> None:
-    """Unmount at once, whoever uses it."""
+    """Unmount at once, even if it is in use."""
     subprocess.run(["umount", "-l", str(folder)], check=False, capture_output=True)
 
 
@@ -218,12 +217,25 @@ def remount(folder: Path, options: str) -> None:
     subprocess.run(["mount", "-o", f"remount,{options}", str(folder)], check=True)
 
 
+def fill_disk(folder: Path) -> Path:
+    """Fill the disk of a folder to the last byte; return the file that does it."""
+    filler = folder / "filler"
+    with filler.open("wb", buffering=0) as file:
+        size = 65_536
+        while size:
+            try:
+                file.write(b"x" * size)
+            except OSError:
+                size //= 2
+    return filler
+
+
 def overflow_events(folder: Path) -> int:
     """Cause more file events in a watched folder than the kernel queues; return how many."""
     limit = int(Path("/proc/sys/fs/inotify/max_queued_events").read_text())
     files = [(folder / f".overflow{number}").open("wb", buffering=0) for number in range(2)]
     try:
-        # two files in turn: equal events in a row are merged into one
+        # two files in turn: the kernel merges equal consecutive events
         for _ in range(limit):
             for file in files:
                 file.write(b".")
@@ -244,7 +256,7 @@ def flip_byte(path: Path, at: int, mask: int = 0xFF) -> None:
 
 
 def change(index: Path, sql: str) -> None:
-    """Run a statement on an index that nobody has open, as a well-meaning stranger would: with right checksums."""
+    """Run a statement on an index that is not open, with valid checksums."""
     connection = apsw.Connection(str(index), vfs=checksum_vfs())
     connection.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 0)
     connection.execute(sql)
@@ -252,7 +264,7 @@ def change(index: Path, sql: str) -> None:
 
 
 class EventCounter:
-    """An inotify instance of our own that reads nothing until asked, to prove that a burst overflows such a queue."""
+    """Our own inotify instance, read only at the end, to prove that a burst overflows such a queue."""
 
     _MASK = 0x1 | 0x2 | 0x4 | 0x8 | 0x20 | 0x40 | 0x80 | 0x100 | 0x200
     _OVERFLOW = 0x4000

@@ -1,6 +1,6 @@
-"""The oracle: what the documents of a workspace hold now, and every text they ever held.
+"""The oracle: the present and all former texts of the documents of a workspace.
 
-Each version of a document carries marker words of its own, so that a hit can be traced to the version it quotes.
+Each version of a document has unique marker words, so that a hit can be traced to the version it quotes.
 """
 
 import random
@@ -23,12 +23,12 @@ def markers(data: bytes) -> set[str]:
 
 
 def new_marker(rnd: random.Random) -> str:
-    """Return a word that no other text holds."""
+    """Return a word that is in no other text."""
     return f"mk{rnd.getrandbits(48):012x}"
 
 
 def paragraph(rnd: random.Random, words: int) -> str:
-    """Return `words` random words with a marker of their own."""
+    """Return `words` random words with a unique marker."""
     return " ".join([*rnd.choices(VOCABULARY, k=words), new_marker(rnd)]) + ".\n"
 
 
@@ -49,26 +49,26 @@ def document(rnd: random.Random, paragraphs: int | None = None) -> bytes:
 
 
 ALWAYS_HIDDEN, AT_TIMES_HIDDEN = "memory/private/", "bank/entities/"
-"""Folders that every version, or some versions, of the ignore file name."""
+"""Folders that all versions, or some versions, of the ignore file name."""
 HUSHED = b"---\nmemory: false\n---\n"
-"""The head of a document that is private by its own word."""
+"""The front matter of a private document."""
 
 
 @dataclass
 class Oracle:
-    """`files` maps each document's path, relative to the workspace, to its bytes, the private ones among them."""
+    """`files` maps each document's path, relative to the workspace, to its bytes, including private ones."""
 
     files: dict[str, bytes] = field(default_factory=dict)
     hidden: tuple[str, ...] = (ALWAYS_HIDDEN,)
     """Prefixes of the paths that the ignore file leaves out."""
     ever: set[str] = field(default_factory=set)
-    """All markers that were to be found at some time; what is only private is never among them."""
+    """All markers that were public at some time."""
     ever_at: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
     retired: dict[tuple[str, str], float] = field(default_factory=dict)
     """When (monotonic seconds) a path lost a marker for good."""
 
     def announce(self, path: str, data: bytes) -> None:
-        """Note a text before it is written: parts of it may be seen before the save is over."""
+        """Record a text before it is written: parts of it may be seen before the save ends."""
         if self.is_private(path, data):
             return
         words = markers(data)
@@ -78,30 +78,30 @@ class Oracle:
             self.retired.pop((path, word), None)
 
     def wrote(self, path: str, data: bytes) -> None:
-        """Note that a save is over."""
+        """Record the end of a save."""
         self.announce(path, data)
         self._retire(path, keep=set() if self.is_private(path, data) else markers(data))
         self.files[path] = data
 
     def moved(self, old: str, new: str) -> None:
-        """Note a rename; announce the text at the new path first."""
+        """Record a rename; announce the text at the new path first."""
         data = self.files[old]
         self.removed(old)
         self.wrote(new, data)
 
     def removed(self, path: str) -> None:
-        """Note a deletion."""
+        """Record a deletion."""
         self._retire(path, keep=set())
         del self.files[path]
 
     def hide(self, prefixes: tuple[str, ...]) -> None:
-        """Note which folders the ignore file leaves out from now on."""
+        """Record which folders the ignore file ignores from now on."""
         self.hidden = prefixes
         for path, data in self.files.items():
             self.wrote(path, data)
 
     def is_private(self, path: str, data: bytes) -> bool:
-        """Tell whether a document must stay unknown."""
+        """Tell whether a document must not be indexed."""
         return path.startswith(self.hidden) or data.startswith(HUSHED)
 
     def public(self) -> dict[str, bytes]:
@@ -109,15 +109,15 @@ class Oracle:
         return {path: data for path, data in self.files.items() if not self.is_private(path, data)}
 
     def live(self) -> dict[str, str]:
-        """Return the markers that a search must find, with the path of a document that holds each."""
+        """Return the markers that a search must find, each with the path of a document."""
         return {word: path for path, data in self.public().items() for word in markers(data)}
 
     def dead(self) -> set[str]:
-        """Return the markers that no document tells any more."""
+        """Return the markers that are in no public document any more."""
         return self.ever - self.live().keys()
 
     def secrets(self) -> set[str]:
-        """Return the markers that only private documents hold now."""
+        """Return the markers that are only in private documents now."""
         private = (data for path, data in self.files.items() if self.is_private(path, data))
         return {word for data in private for word in markers(data)} - self.live().keys()
 

@@ -1,4 +1,4 @@
-"""The agent who asks: a thread that searches all the time and judges every answer."""
+"""A thread that searches continuously and checks every answer."""
 
 import random
 import threading
@@ -13,7 +13,7 @@ DEADLINE_SECONDS = 15.0
 
 
 class SearchThread(threading.Thread):
-    """Asks about `rate` times a second; `wrong` collects answers that break I2 or I5."""
+    """Searches about `rate` times a second; `wrong` collects answers that violate I2 or I5."""
 
     def __init__(self, daemon: RunningDaemon, oracle: Oracle, rnd: random.Random, rate: float = 20.0) -> None:
         super().__init__(name="search", daemon=True)
@@ -56,11 +56,11 @@ class SearchThread(threading.Thread):
             for hit in reply["results"]:
                 self._judge(hit["path"], markers(hit["snippet"].encode()), asked_at)
 
-    def _judge(self, path: str, told: set[str], asked_at: float) -> None:
-        """Check I2: a document is quoted with what it held, and with nothing that was over before the question."""
-        foreign = told - self._oracle.ever_at.get(path, set())
+    def _judge(self, path: str, quoted: set[str], asked_at: float) -> None:
+        """Check I2: a quoted text was in the document, and was not removed before the question."""
+        foreign = quoted - self._oracle.ever_at.get(path, set())
         if foreign:
             self.wrong.append(f"I2: {path} never held {sorted(foreign)}")
-        retired = {word: at for word in told if (at := self._oracle.retired.get((path, word)))}
+        retired = {word: at for word in quoted if (at := self._oracle.retired.get((path, word)))}
         if stale := {word: f"{asked_at - at:.3f} s" for word, at in retired.items() if at < asked_at}:
             self.wrong.append(f"I2: {path} had not held {stale} when the question was asked")

@@ -1,10 +1,12 @@
-"""A workspace with the real daemon over it, and the few questions that fault tests ask of both."""
+"""A workspace with the real daemon, and the queries that fault tests need."""
 
 import contextlib
 import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+
+import psutil
 
 from memoryd.client import Client
 from memoryd.errors import NotNow
@@ -22,16 +24,16 @@ QUICK: Mapping[str, object] = {
     "rootGraceSeconds": 30,
     "reconcileSeconds": 0.5,
 }
-"""Times that let a test take tenths of a second."""
+"""Short times, so that a test takes tenths of a second."""
 EVENTS_ONLY: Mapping[str, object] = {**QUICK, "reconcileSeconds": 3600, "onSearch": False}
-"""No scan but those that events ask for: without `onSearch`, the stage has questions wait for nothing."""
+"""Only scans triggered by events; without `onSearch`, questions do not wait for a scan."""
 SCAN_ONLY: Mapping[str, object] = {**QUICK, "watch": False}
 NEITHER: Mapping[str, object] = {**EVENTS_ONLY, "watch": False}
-"""No scan but those that are asked for, and those after a jump of the clocks."""
+"""Only explicit scans, and those after a jump of the clocks."""
 
 
 class Stage:
-    """`workspace` holds a few notes; `start` runs the daemon over it, which the fixture ends."""
+    """`workspace` has a few notes; `start` runs the daemon, which the fixture stops."""
 
     def __init__(self, home: Path) -> None:
         self.home = home
@@ -61,7 +63,7 @@ class Stage:
         search: Mapping[str, object] | None = None,
         **sections: object,
     ) -> FaultyDaemon:
-        """Write the configuration; the daemon is there and not yet started."""
+        """Write the configuration and return the daemon, not yet started."""
         found = {"sync": dict(sync), **(search or {})}
         if not sync.get("onSearch", True):
             found.setdefault("query", {"freshMs": 0})
@@ -90,12 +92,12 @@ class Stage:
         return target
 
     def sync(self, *, embedded: bool = False) -> None:
-        """Wait until index and disk are equal."""
+        """Wait until the index equals the disk."""
         with Client(self.daemon.socket, timeout=90) as client:
             check.sync(client, embedded=embedded)
 
     def places(self, word: str) -> list[str]:
-        """Return the paths of the documents in which a search finds a word; none while the index is not open."""
+        """Return the paths of the documents in which a search finds a word; empty while the index is not open."""
         try:
             with Client(self.daemon.socket, timeout=30) as client:
                 hits = client.search(word, max_results=20)["results"]
@@ -108,7 +110,7 @@ class Stage:
         return bool(self.places(word))
 
     def eventually_finds(self, word: str, seconds: float = SECONDS) -> None:
-        """Wait until a search finds a word, without asking for a sync."""
+        """Wait until a search finds a word, without a sync."""
         eventually(lambda: self.finds(word), seconds=seconds, step=0.05)
 
     def status(self) -> AgentStatus:
@@ -128,22 +130,32 @@ class Stage:
         return {line.path for line in check.dump(check.index_of(self.daemon))}
 
     def converges(self, *, is_embedded: bool = False, rebuilt: Rebuild = check.rebuilt_here) -> list[ChunkLine]:
-        """Check that the index equals a rebuild, is sound, and that no note was changed."""
+        """Check that the index equals a rebuild and is sound, and that no note was changed."""
         self._checks += 1
         folder = self.home / f"rebuild{self._checks}"
         return check.check_converged(self.daemon, folder, is_embedded=is_embedded, rebuilt=rebuilt)
 
+    def generation(self) -> int:
+        """Return the generation of the index, which grows with each index run."""
+        with Client(self.daemon.socket, timeout=20) as client:
+            return client.sync(wait="none")["generation"]
+
+    def cpu_seconds(self) -> float:
+        """Return the processor time of the daemon, which does not depend on other load of the machine."""
+        used = psutil.Process(self.daemon.pid).cpu_times()
+        return used.user + used.system
+
     def write_count(self) -> int:
-        """Return how many bytes the daemon has had written to disk."""
+        """Return how many bytes the daemon has written to disk."""
         text = Path(f"/proc/{self.daemon.pid}/io").read_text()
         return int(text.split("write_bytes: ")[1].split("\n")[0])
 
     def descriptors(self) -> int:
-        """Return how many descriptors the daemon holds."""
+        """Return the number of open descriptors of the daemon."""
         return len(os.listdir(f"/proc/{self.daemon.pid}/fd"))  # noqa: PTH208
 
     def watched_folders(self) -> int:
-        """Return how many watches the daemon holds."""
+        """Return the number of inotify watches of the daemon."""
         found = 0
         for info in Path(f"/proc/{self.daemon.pid}/fdinfo").iterdir():
             with contextlib.suppress(FileNotFoundError):

@@ -1,4 +1,4 @@
-"""Rows 35 to 44 of the fault catalogue: how programs save. The number stands in each name."""
+"""Rows 35 to 44 of the fault catalogue: how programs save a file. The number is in each name."""
 
 import hashlib
 import os
@@ -15,7 +15,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-import psutil
 import pytest
 
 from memoryd.client import Client
@@ -40,7 +39,7 @@ def shared() -> Iterator[Stage]:
 
 
 class Witness(threading.Thread):
-    """Asks for a word 50 times a second; `missed` counts the complete answers without it while the note held it."""
+    """Searches a word 50 times a second; `missed` counts complete answers without it while the note had it."""
 
     def __init__(self, stage: Stage, path: Path, word: str) -> None:
         super().__init__(daemon=True)
@@ -72,7 +71,7 @@ class Witness(threading.Thread):
                     before = self._held()
                     reply = client.search(self._word)
                     is_found = any(self._word in hit["snippet"] for hit in reply["results"])
-                    # an answer need not tell what is taken away for a moment, or is half saved and owned up to
+                    # excused: the word was gone for a moment, or the answer says that it is incomplete
                     is_excused = before is None or self._held() != before or not reply["health"]["complete"]
                     self.missed += not (is_found or is_excused)
                     self.asked += 1
@@ -80,7 +79,7 @@ class Witness(threading.Thread):
             self.error = exc
 
     def _held(self) -> tuple[int, int] | None:
-        """Return which state of the note holds the word, None if it does not."""
+        """Return the state of the note that contains the word, or None."""
         try:
             info, text = self._path.stat(), self._path.read_text()
         except FileNotFoundError:
@@ -95,7 +94,7 @@ def slowly(seed: object) -> editors.Pause:
 
 
 def prepared(stage: Stage, name: str) -> tuple[Path, str]:
-    """Index a note for an editor; return it and the word that it holds throughout."""
+    """Index a note for an editor; return its path and the word that it always contains."""
     path = stage.write(f"memory/{name}.md", f"# Kept\n\nkeep{name}\n")
     stage.sync()
     return path, f"keep{name}"
@@ -103,7 +102,7 @@ def prepared(stage: Stage, name: str) -> tuple[Path, str]:
 
 @pytest.mark.parametrize("name", editors.SAVES)
 def test_f035_replayed_save_never_loses_the_note(shared: Stage, name: str) -> None:
-    """A search loop finds the kept words during every replayed save or owns up, and the new text wins."""
+    """During every replayed save a search finds the kept words or is incomplete; then it finds the new text."""
     word = name.replace("_", "")
     path, kept = prepared(shared, word)
     pause = slowly(name)
@@ -220,7 +219,7 @@ PROGRAMS: dict[str, tuple[str, Callable[[Path, str], None]]] = {
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_f035_real_program_never_loses_the_note(shared: Stage, name: str) -> None:
-    """A search loop finds the kept words while the real program saves or owns up, and no litter is indexed."""
+    """While the real program saves, a search finds the kept words or is incomplete; no temporary file is indexed."""
     program, save = PROGRAMS[name]
     if shutil.which(program) is None:
         pytest.skip(f"{program} is not installed")
@@ -258,8 +257,8 @@ def crash_after(calls: int) -> editors.Pause:
     return pause
 
 
-def test_f036_file_left_empty_by_a_crash_counts_after_the_grace(stage: Stage) -> None:
-    """Of a file cut to nothing the index keeps the text for the grace and tells nothing; then it counts as empty."""
+def test_f036_file_emptied_by_a_crash_is_kept_for_the_grace(stage: Stage) -> None:
+    """The text of a truncated file stays in the index for the grace, not shown; then the file counts as empty."""
     stage.start({**QUICK, "deleteGraceMs": 1500})
     path = stage.memory / "first.md"
     with pytest.raises(LeftHalfDoneError):
@@ -275,7 +274,7 @@ def test_f036_file_left_empty_by_a_crash_counts_after_the_grace(stage: Stage) ->
     stage.converges()
 
 
-def test_f036_backup_left_by_a_crash_is_no_note(stage: Stage) -> None:
+def test_f036_backup_left_by_a_crash_is_not_indexed(stage: Stage) -> None:
     """A backup that a crash left is not indexed."""
     stage.start()
     path = stage.memory / "first.md"
@@ -288,7 +287,7 @@ def test_f036_backup_left_by_a_crash_is_no_note(stage: Stage) -> None:
 
 
 def test_f037_slow_save_converges(stage: Stage) -> None:
-    """A file that stays empty counts as empty; what is written at last is found."""
+    """A file that stays empty counts as empty; text written later is found."""
     stage.start()
     path = stage.memory / "first.md"
     with path.open("w") as file:
@@ -300,11 +299,11 @@ def test_f037_slow_save_converges(stage: Stage) -> None:
 
 
 def test_f038_half_written_file_is_never_indexed(stage: Stage) -> None:
-    """Each version seen in the index is one of the two whole texts, or empty."""
+    """Each version seen in the index is one of the two complete texts, or empty."""
     path = stage.memory / "toggled.md"
     texts = [(f"{letter} " * 20 + "\n\n").encode() * 5_000 for letter in ("alpha", "betas")]
     path.write_bytes(texts[0])
-    # far above what one look takes on a busy machine: what lies still for longer counts as saved
+    # far above the time of one scan on a busy machine: a file unchanged for longer counts as saved
     stage.start({**QUICK, "settleMs": 1500, "deleteGraceMs": 3000})
     legal = {hashlib.sha256(text).hexdigest().upper() for text in (*texts, b"")}
     seen: set[str] = set()
@@ -324,7 +323,7 @@ def test_f038_half_written_file_is_never_indexed(stage: Stage) -> None:
 
 
 def _toggle(path: Path, text: bytes, look: Callable[[], None]) -> None:
-    """Write in four parts, and look between any two."""
+    """Write in four parts, with a look after each."""
     with path.open("r+b", buffering=0) as file:
         file.truncate(0)
         for at in range(0, len(text), len(text) // 4):
@@ -332,8 +331,8 @@ def _toggle(path: Path, text: bytes, look: Callable[[], None]) -> None:
             look()
 
 
-def test_f039_what_editors_leave_about_is_no_note(stage: Stage) -> None:
-    """No litter of an editor is found; the copy of a conflict is."""
+def test_f039_temporary_files_of_editors_are_not_indexed(stage: Stage) -> None:
+    """No temporary file of an editor is found; a copy of a conflict is."""
     stage.start()
     for name in (
         ".x.md.swp",
@@ -397,7 +396,7 @@ def test_f040_branches_switched_again_and_again_converge(stage: Stage, repositor
         for turn in range(whole_or(4, 20)):
             _git(repository, "checkout", "-q", "one" if turn % 2 == 0 else "two")
             seen = len(endpoint.texts())
-            # so that most branches are embedded in part, and some not at all
+            # most branches are embedded in part, and some not at all
             if turn < 6:
                 eventually(lambda seen=seen: len(endpoint.texts()) > seen or _has_all(stage))  # type: ignore[misc]
         stage.sync(embedded=True)
@@ -416,11 +415,11 @@ def _has_all(stage: Stage) -> bool:
 
 @pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
 def test_f041_mass_deletion_is_followed_after_the_grace(stage: Stage, repository: Path) -> None:
-    """Deleted notes are kept during the grace and not told, and not kept after it."""
+    """Deleted notes stay in the index for the grace, not shown, and are removed afterwards."""
     for number in range(600):
         stage.write(f"memory/untracked/{number}.md", f"untracked note {number}: hemlock\n")
     stage.start({**QUICK, "deleteGraceMs": 15_000})
-    # in one look, however long git takes: of two halves neither is most of them
+    # all in one scan, however long git takes: half of the notes would be no mass removal
     os.kill(stage.daemon.pid, signal.SIGSTOP)
     _git(repository, "clean", "-fdxq")
     os.kill(stage.daemon.pid, signal.SIGCONT)
@@ -428,11 +427,11 @@ def test_f041_mass_deletion_is_followed_after_the_grace(stage: Stage, repository
     assert len(stage.paths()) == 802
     stage.sync()
     assert not stage.finds("hemlock")
-    # a busy machine may take longer than a sync is waited for
+    # a busy machine may take longer than a sync waits
     eventually(lambda: stage.status().get("massRemoval") is not None)
     removal = stage.status()["massRemoval"]
     assert removal is not None
-    # while git deletes them a look may find some gone, and they go earlier by as much
+    # a scan during the deletion may find some gone, which are removed earlier
     assert removal["files"] > 202
     assert removal["files"] + removal["left"] == 802
     stage.converges()
@@ -444,25 +443,20 @@ DEBOUNCE_SECONDS = 1.5
 
 @pytest.mark.sweep
 def test_f042_storm_of_saves_is_one_index_run_in_a_debounce(stage: Stage) -> None:
-    """In some seconds of saves: at most one run for each debounce, less than one core, and the last text found."""
+    """During seconds of saves there is at most one run per debounce on less than one core; the last text is found."""
     stage.start({**EVENTS_ONLY, "watchDebounceMs": int(DEBOUNCE_SECONDS * 1000)})
-    before, generation = psutil.Process(stage.daemon.pid).cpu_times(), _generation(stage)
+    used, generation = stage.cpu_seconds(), stage.generation()
     started, number = time.monotonic(), 0
     while time.monotonic() - started < STORM_SECONDS:
         number += 1
         stage.write("memory/stormy.md", f"# Storm\n\nsave number s{number:05d}\n")
         time.sleep(0.005)
     seconds = time.monotonic() - started
-    runs, after = _generation(stage) - generation, psutil.Process(stage.daemon.pid).cpu_times()
+    runs = stage.generation() - generation
     assert 1 <= runs <= seconds / DEBOUNCE_SECONDS
-    assert (after.user + after.system) - (before.user + before.system) < seconds
+    assert stage.cpu_seconds() - used < seconds
     stage.eventually_finds(f"s{number:05d}")
     stage.converges()
-
-
-def _generation(stage: Stage) -> int:
-    with Client(stage.daemon.socket, timeout=20) as client:
-        return client.sync(wait="none")["generation"]
 
 
 ENCODED: dict[str, tuple[bytes, int]] = {
@@ -479,8 +473,8 @@ ENCODED: dict[str, tuple[bytes, int]] = {
 }
 
 
-def test_f043_every_encoding_is_read_and_cited_by_the_lines_on_disk(stage: Stage) -> None:
-    """Each encoding is found, and the cited line is the one that a read from the disk gives."""
+def test_f043_every_encoding_is_read_and_cited_by_lines_on_disk(stage: Stage) -> None:
+    """A note in each encoding is found, and the cited line is that of a read from the disk."""
     for name, (data, _) in ENCODED.items():
         encoding = "utf-16-le" if name == "utf16" else "ascii"
         mark = "{0}".encode(encoding)
@@ -517,17 +511,11 @@ def test_f044_monstrous_text_takes_linear_time(stage: Stage, name: str) -> None:
     times = []
     for size in (50_000, 500_000):
         stage.write("memory/monster.md", MONSTERS[name](size) + f"\n\nendof{size}\n")
-        started = _processor_seconds(stage)
+        started = stage.cpu_seconds()
         stage.sync()
-        times.append(_processor_seconds(stage) - started)
+        times.append(stage.cpu_seconds() - started)
     assert stage.finds("endof500000")
     assert times[1] < 15 * max(times[0], 0.15)
-
-
-def _processor_seconds(stage: Stage) -> float:
-    """Return what the daemon has worked so far, which does not depend on what else the machine does."""
-    spent = psutil.Process(stage.daemon.pid).cpu_times()
-    return spent.user + spent.system
 
 
 @pytest.mark.sweep

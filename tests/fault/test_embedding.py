@@ -1,6 +1,6 @@
-"""Rows 66 to 80 of the fault catalogue, seen from outside the daemon: the embedding worker and its model.
+"""Rows 66 to 80 of the fault catalogue, from outside the daemon: the embedding worker and its model.
 
-What the worker and its wire do by themselves stands in tests/integration/test_worker_faults.py.
+Faults of the worker alone are in tests/integration/test_worker_faults.py.
 """
 
 import os
@@ -30,12 +30,12 @@ from tests.waiting import eventually
 
 NOTES = whole_or(12, 24)
 UNFIT = [None, b"", b"GGUF", b"<!DOCTYPE html><html>Not found</html>" * 100, bytes(5000)]
-"""What is no model."""
+"""Contents of a model file that is no model."""
 
 
 @pytest.fixture
 def embedded(stage: Stage, starter_model: Path) -> Stage:
-    """A workspace of a few short notes with the real model at work."""
+    """A workspace of a few short notes with the real model."""
     fill(stage, NOTES)
     stage.start(QUICK, model=starter_model)
     return stage
@@ -43,7 +43,7 @@ def embedded(stage: Stage, starter_model: Path) -> Stage:
 
 @pytest.fixture
 def own_model(stage: Stage, starter_model: Path) -> Path:
-    """The starter model as a file that a test may spoil."""
+    """A copy of the starter model that a test may damage."""
     return Path(shutil.copy(starter_model, stage.home / "model.gguf"))
 
 
@@ -79,7 +79,7 @@ def vectors(stage: Stage) -> set[bytes]:
 
 
 def test_f004_f040_renamed_and_restored_notes_are_not_embedded_again(embedded: Stage) -> None:
-    """A folder renamed, and notes deleted and restored, leave the set of vectors as it was."""
+    """Renaming a folder, and deleting and restoring notes, do not change the set of vectors."""
     embedded.sync(embedded=True)
     before = vectors(embedded)
     (embedded.workspace / "bank").rename(embedded.memory / "bank")
@@ -97,8 +97,8 @@ def test_f004_f040_renamed_and_restored_notes_are_not_embedded_again(embedded: S
 
 
 @swept("is_killed", [False, True], 1)
-def test_f064_vectors_of_the_version_before_are_packed_in_place(embedded: Stage, is_killed: bool) -> None:
-    """No text is embedded again, and the vectors of a note that became private meanwhile go."""
+def test_f064_vectors_of_an_earlier_version_are_converted_in_place(embedded: Stage, is_killed: bool) -> None:
+    """No text is embedded again, and vectors of a note that became private are deleted."""
     embedded.write("bank/secret.md", "The safe opens by four sevens.\n")
     embedded.sync(embedded=True)
     embedded.daemon.stop()
@@ -119,14 +119,14 @@ def test_f064_vectors_of_the_version_before_are_packed_in_place(embedded: Stage,
         embedded.daemon.kill()
         embedded.daemon.start()
     embedded.sync(embedded=True)
-    assert not list(index.parent.glob("*.corrupt-*")), "it was not made anew"
+    assert not list(index.parent.glob("*.corrupt-*")), "it was not rebuilt"
     assert times_by_hash(index) == {key: used_at for key, used_at in before.items() if key != secret}
     assert ask(embedded, "fruit trees")["mode"] == "hybrid"
     embedded.converges(is_embedded=True)
 
 
 def make_earlier(index: Path) -> None:
-    """Make an index one of version 6, which held float32, and no stems."""
+    """Turn an index into one of version 6, which had float32 vectors and no stems."""
     connection = apsw.Connection(str(index), vfs=checksum_vfs())
     dimensions: int = connection.execute("SELECT dimensions FROM spaces").get
     rows: list[Any] = connection.execute("SELECT id, vector FROM vectors").fetchall()
@@ -143,7 +143,7 @@ def make_earlier(index: Path) -> None:
 
 
 def times_by_hash(index: Path) -> dict[bytes, float]:
-    """Return when each vector was made: one that is made again has another time."""
+    """Return when each vector was made; a repeated embedding has another time."""
     return dict(rows_of(index, "SELECT hash, used_at FROM vectors"))
 
 
@@ -154,7 +154,7 @@ def rows_of(index: Path, sql: str) -> list[tuple[Any, ...]]:
 
 @swept("blob", ["x''", "x'00'", "zeroblob(4096)"], 1)
 def test_f065_vector_of_a_wrong_length_is_never_compared(embedded: Stage, blob: str) -> None:
-    """Vectors of a wrong length make the index be rebuilt, and both arms answer afterwards."""
+    """Vectors of a wrong length cause a rebuild of the index, and then both arms answer."""
     embedded.sync(embedded=True)
     embedded.daemon.stop()
     change(check.index_of(embedded.daemon), f"UPDATE vectors SET vector = {blob} WHERE id % 4 = 0")
@@ -166,8 +166,8 @@ def test_f065_vector_of_a_wrong_length_is_never_compared(embedded: Stage, blob: 
 
 
 @pytest.mark.sweep
-def test_f066_other_model_is_never_mixed_with_the_old_one(stage: Stage, own_model: Path) -> None:
-    """After the model changed, the vectors in use are all of one space; until then words answer."""
+def test_f066_vectors_of_two_models_are_never_mixed(stage: Stage, own_model: Path) -> None:
+    """After a change of the model all vectors in use are of one space; until then the lexical arm answers."""
     fill(stage, NOTES)
     stage.start(SCAN_ONLY, model=own_model)
     stage.sync(embedded=True)
@@ -185,8 +185,8 @@ def test_f066_other_model_is_never_mixed_with_the_old_one(stage: Stage, own_mode
     stage.converges()
 
 
-def test_f069_f071_killed_worker_costs_neither_answers_nor_vectors(embedded: Stage) -> None:
-    """A killed worker costs no answer; it was restarted, and the vectors equal a rebuild's."""
+def test_f069_f071_killed_worker_is_restarted_without_losses(embedded: Stage) -> None:
+    """While the worker is killed, questions are answered; it is restarted, and the vectors equal a rebuild's."""
     os.kill(worker_pid(embedded), signal.SIGKILL)
     assert ask(embedded, "orchard")["results"]
     embedded.sync(embedded=True)
@@ -197,7 +197,7 @@ def test_f069_f071_killed_worker_costs_neither_answers_nor_vectors(embedded: Sta
 
 
 def test_f070_stopped_worker_delays_no_answer(embedded: Stage) -> None:
-    """With the worker stopped, an answer comes by words in time; with it resumed, by both arms."""
+    """With a stopped worker the lexical arm answers in time; once it continues, both arms answer."""
     embedded.sync(embedded=True)
     pid = worker_pid(embedded)
     os.kill(pid, signal.SIGSTOP)
@@ -214,7 +214,7 @@ def test_f070_stopped_worker_delays_no_answer(embedded: Stage) -> None:
 def test_f072_unfit_model_means_words_only_until_it_is_replaced(
     stage: Stage, own_model: Path, content: bytes | None
 ) -> None:
-    """An unfit model leaves words and a reason; a whole one put in its place is taken up."""
+    """With an unfit model the lexical arm answers and the reason is shown; a valid replacement is used."""
     whole = own_model.read_bytes()
     if content is None:
         own_model.unlink()
@@ -232,8 +232,8 @@ def test_f072_unfit_model_means_words_only_until_it_is_replaced(
     stage.converges(is_embedded=True)
 
 
-def test_f073_model_cut_under_the_worker_costs_the_worker_alone(stage: Stage, own_model: Path) -> None:
-    """With the model cut under its worker, new notes are found by words and the daemon runs."""
+def test_f073_truncated_model_affects_only_the_worker(stage: Stage, own_model: Path) -> None:
+    """With the model file truncated in use, new notes are found by words and the daemon runs."""
     stage.start(model=own_model)
     stage.sync(embedded=True)
     os.truncate(own_model, 1_000_000)
@@ -244,10 +244,8 @@ def test_f073_model_cut_under_the_worker_costs_the_worker_alone(stage: Stage, ow
     assert stage.daemon.is_running()
 
 
-def test_f076_words_are_searchable_long_before_the_vectors_and_a_kill_loses_none(
-    stage: Stage, starter_model: Path
-) -> None:
-    """The last note is found by words while 100 vectors lack; after a kill none is made twice or lost."""
+def test_f076_words_are_found_before_vectors_and_a_kill_loses_none(stage: Stage, starter_model: Path) -> None:
+    """A note is found by words while 100 vectors are missing; a kill loses no vector."""
     rnd = random.Random(76)
     for number in range(400):
         words = " ".join(rnd.choices(["apple", "river", "stone", "window", "garden", "letter"], k=60))
@@ -272,7 +270,7 @@ def test_f077_question_while_the_model_loads_is_answered_by_words(stage: Stage, 
     eventually(lambda: embedder(stage)["state"] == "ready")
 
 
-def test_f079_texts_that_worry_tokenisers_cost_nothing_else(embedded: Stage) -> None:
+def test_f079_nasty_texts_do_not_stop_embedding(embedded: Stage) -> None:
     """Each nasty note is indexed and embedded, and the worker is still ready."""
     nasty = (
         "<|im_start|>system\n<|endoftext|>",
@@ -290,8 +288,8 @@ def test_f079_texts_that_worry_tokenisers_cost_nothing_else(embedded: Stage) -> 
     embedded.converges(is_embedded=True)
 
 
-def test_f080_worker_is_polite(embedded: Stage) -> None:
-    """The worker is niced below the daemon and has few threads."""
+def test_f080_worker_has_low_priority_and_few_threads(embedded: Stage) -> None:
+    """The worker has a lower priority than the daemon, and few threads."""
     embedded.sync(embedded=True)
     process = psutil.Process(worker_pid(embedded))
     assert process.nice() > psutil.Process(embedded.daemon.pid).nice()
@@ -300,7 +298,7 @@ def test_f080_worker_is_polite(embedded: Stage) -> None:
 
 @pytest.mark.skipif(shutil.which("prlimit") is None, reason="prlimit is missing")
 def test_f071_worker_without_memory_is_replaced(embedded: Stage) -> None:
-    """Limited in memory until it dies, the worker is replaced, and all notes get their vectors."""
+    """A worker that dies of a memory limit is replaced, and all notes get vectors."""
     embedded.sync(embedded=True)
     pid = worker_pid(embedded)
     subprocess.run(["prlimit", f"--pid={pid}", "--data=1000000", "--as=1000000"], check=True)

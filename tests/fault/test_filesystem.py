@@ -1,4 +1,4 @@
-"""Rows 1 to 34 of the fault catalogue: what a file system and its events do. The number stands in each name."""
+"""Rows 1 to 34 of the fault catalogue: file systems and their events. The number is in each name."""
 
 import json
 import mmap
@@ -36,7 +36,7 @@ from tests.warm.programs import ran
 
 
 def test_f001_change_lost_in_an_event_overflow_is_found(stage: Stage) -> None:
-    """The event queue did overflow; the note written meanwhile is found, and the index equals the disk."""
+    """After an overflow of the event queue, a note written meanwhile is found and the index equals the disk."""
     daemon = stage.start()
     eventually(lambda: stage.status()["watcher"]["ok"])
     daemon.pause()
@@ -71,8 +71,8 @@ def test_f003_filled_folder_moved_in_is_found(stage: Stage) -> None:
     stage.converges()
 
 
-def test_f004_folder_moved_out_is_forgotten_and_a_renamed_one_followed(stage: Stage) -> None:
-    """With events alone, renamed notes have their new paths, and moved-out ones are found no more."""
+def test_f004_renamed_folder_is_followed_and_a_moved_out_one_removed(stage: Stage) -> None:
+    """With events alone, renamed notes have their new paths, and moved-out ones are not found."""
     for number in range(20):
         stage.write(f"memory/d/{number}.md", f"travels n{number} hazel")
     stage.start(EVENTS_ONLY)
@@ -138,7 +138,7 @@ def test_f006_workspace_absent_at_the_start_is_reported_and_picked_up(stage: Sta
 
 
 def test_f007_core_file_may_come_and_go(stage: Stage) -> None:
-    """With events alone, each MEMORY.md that comes is found and each that goes is not."""
+    """With events alone, each new MEMORY.md is found, and a deleted one is not."""
     core = stage.workspace / "MEMORY.md"
     core.unlink()
     stage.start(EVENTS_ONLY)
@@ -152,7 +152,7 @@ def test_f007_core_file_may_come_and_go(stage: Stage) -> None:
 
 @pytest.mark.root
 def test_f008_unmounted_workspace_keeps_its_index(stage: Stage, notes_disk: Path) -> None:
-    """After the unmount old notes are kept and not told; a different disk mounted there replaces them."""
+    """After an unmount the notes stay in the index, not shown; another disk mounted there replaces them."""
     stage.start()
     unmount(notes_disk)
     stage.sync()
@@ -181,7 +181,7 @@ def test_f008_workspace_mounted_again_converges(stage: Stage, notes_disk: Path) 
 
 @pytest.mark.root
 def test_f009_mount_over_the_workspace_is_no_deletion(stage: Stage) -> None:
-    """Under a foreign mount old notes are kept and not told, status says out of sight, and later all is equal."""
+    """Under a foreign mount the notes stay in the index, not shown, and status says so; later all is equal."""
     stage.start()
     with mounted(stage.workspace):
         stage.sync()
@@ -194,8 +194,8 @@ def test_f009_mount_over_the_workspace_is_no_deletion(stage: Stage) -> None:
 
 
 @pytest.mark.root
-def test_f009_folder_on_a_disk_of_its_own_loses_notes_at_once(stage: Stage) -> None:
-    """A note deleted on a mounted folder that is there is gone with the next sync."""
+def test_f009_note_deleted_on_a_mounted_folder_is_removed_at_once(stage: Stage) -> None:
+    """A note deleted in a mounted folder is gone after the next sync."""
     (stage.workspace / "bank").mkdir()
     with mounted(stage.workspace / "bank"):
         stage.write("bank/fact.md", "on another disk: poplar")
@@ -206,7 +206,7 @@ def test_f009_folder_on_a_disk_of_its_own_loses_notes_at_once(stage: Stage) -> N
 
 
 def test_f010_no_watches_left_at_the_start_means_scanning(stage: Stage, user_namespace: None) -> None:
-    """Out of watches, the watcher's mode is scan, status says so, and a new note is found."""
+    """Without watches the mode is scan, status says so, and a new note is found."""
     for number in range(8):
         stage.write(f"memory/d{number}/n.md", f"n{number}")
     stage.prepare().prefix = limited(max_inotify_watches=3)
@@ -233,7 +233,7 @@ def test_f011_no_watches_left_at_run_time_means_scanning(stage: Stage, strace: N
 
 
 def test_f012_no_event_queue_left_means_scanning(stage: Stage, user_namespace: None) -> None:
-    """Out of inotify instances, status names the watcher and a new note is found."""
+    """Without inotify instances, status names the watcher and a new note is found."""
     stage.prepare().prefix = limited(max_inotify_instances=0)
     stage.daemon.start()
     eventually(lambda: "watcher" in stage.degraded())
@@ -242,7 +242,7 @@ def test_f012_no_event_queue_left_means_scanning(stage: Stage, user_namespace: N
     stage.converges()
 
 
-def test_f013_name_that_is_not_utf8_stops_nobody(stage: Stage) -> None:
+def test_f013_name_that_is_not_utf8_is_skipped(stage: Stage) -> None:
     """The bad name is reported; with events alone, the good notes are found before and after it."""
     stage.start(EVENTS_ONLY)
     bad = os.fsencode(stage.memory) + b"/caf\xe9.md"
@@ -295,9 +295,9 @@ def _word(number: int) -> str:
 
 
 def test_f014_every_name_is_indexed_or_reported(stage: Stage) -> None:
-    """Each odd name is indexed and found, or, if it is not UTF-8, reported with the reason."""
+    """Each odd name is indexed, found, cited on one line and readable, or, if it is not UTF-8, reported."""
     for number, name in enumerate(NAMES):
-        stage.write(f"memory/{name}", _word(number))
+        stage.write(f"memory/{name}", f"first\n{_word(number)}\n")
     stage.write("memory/.md", "hidden")
     (stage.memory / "x.md").mkdir()
     stage.write("memory/x.md/inside.md", "a folder with the name of a note: wordinside")
@@ -306,29 +306,20 @@ def test_f014_every_name_is_indexed_or_reported(stage: Stage) -> None:
     found = {f"memory/{name}" for name in NAMES} | {"memory/x.md/inside.md", "memory/first.md", "MEMORY.md"}
     assert stage.paths() == found
     assert stage.skipped() == {"memory/caf\\xe9.md": "its name is not UTF-8"}
-    for number, name in enumerate(NAMES):
-        assert stage.places(_word(number)) == [f"memory/{name}"]
-    stage.converges()
-
-
-def test_f014_note_of_any_name_is_cited_on_one_line_and_read_by_its_path(stage: Stage) -> None:
-    """The citation of each odd name stands on one line, and its path reads the note."""
-    for number, name in enumerate(NAMES):
-        stage.write(f"memory/{name}", f"first\n{_word(number)}\n")
-    stage.start()
     with stage.client as client:
         for number, name in enumerate(NAMES):
             (hit,) = client.search(_word(number))["results"]
             *_, blank, footer = re.split("[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]", hit["snippet"])
-            assert (blank, hit.get("citation")) == ("", f"memory/{name}#L1-L2")
+            assert (hit["path"], blank, hit.get("citation")) == (f"memory/{name}", "", f"memory/{name}#L1-L2")
             assert footer.startswith("Source: memory/")
             assert footer.endswith(".md#L1-L2") or name == "a.MD"
             assert client.get(hit["path"])["text"] == f"first\n{_word(number)}\n"
+    stage.converges()
 
 
 @pytest.mark.sweep
 def test_f014_memoryctl_shows_and_reads_a_note_of_any_name(stage: Stage) -> None:
-    """The command shows each odd name on one line and reads it; what is not there is nothing found."""
+    """The command shows each odd name on one line and reads it; an unknown path is nothing found."""
     chosen = [name for name in NAMES if not name.startswith("xxx")]
     for number, name in enumerate(chosen):
         stage.write(f"memory/{name}", f"first\n{_word(number)}\n")
@@ -354,9 +345,9 @@ def _memoryctl(stage: Stage, *arguments: str | bytes) -> tuple[int, bytes]:
 
 
 def test_f015_links_to_big_trees_and_loops_are_not_followed(stage: Stage) -> None:
-    """Both links are reported as skipped, and the number of watches stays as it was."""
+    """Both links are reported as skipped, and the number of watches does not change."""
     stage.start()
-    # the workspace, the folder in it and the watcher's own are armed one after the other
+    # the watches of the workspace, its folder and the watcher are added one after the other
     eventually(lambda: stage.status()["watcher"]["ok"] and stage.watched_folders() >= 3)
     before = stage.watched_folders()
     (stage.memory / "big").symlink_to("/usr")
@@ -367,8 +358,8 @@ def test_f015_links_to_big_trees_and_loops_are_not_followed(stage: Stage) -> Non
     stage.converges()
 
 
-def test_f015_followed_links_end_at_a_loop_and_at_the_border(stage: Stage) -> None:
-    """Even where links are followed, a loop and a way out of the workspace are skipped with the reason."""
+def test_f015_followed_links_do_not_loop_or_leave_the_workspace(stage: Stage) -> None:
+    """Even if links are followed, a loop and a link out of the workspace are skipped with the reason."""
     (stage.memory / "big").symlink_to("/usr")
     (stage.memory / "loop").symlink_to(".")
     stage.start(search={"followSymlinks": True})
@@ -387,7 +378,7 @@ def test_f016_linked_note_is_skipped_unless_allowed(stage: Stage) -> None:
 
 
 def test_f016_edit_behind_an_allowed_link_is_found(stage: Stage) -> None:
-    """Where links are allowed, an edit behind one is found and the old text is not."""
+    """If links are allowed, an edit behind one is found and the old text is not."""
     stage.write("notes/target.md", "behind a link: juniper")
     (stage.memory / "link.md").symlink_to("../notes/target.md")
     stage.start(search={"followSymlinks": True})
@@ -398,7 +389,7 @@ def test_f016_edit_behind_an_allowed_link_is_found(stage: Stage) -> None:
 
 
 def test_f017_edit_by_another_hard_link_is_found(stage: Stage) -> None:
-    """What was appended by way of another hard link is found."""
+    """Text appended through another hard link is found."""
     stage.start()
     other = stage.home / "other-name"
     os.link(stage.memory / "first.md", other)
@@ -409,7 +400,7 @@ def test_f017_edit_by_another_hard_link_is_found(stage: Stage) -> None:
 
 
 def test_f018_write_through_a_mapping_is_found(stage: Stage) -> None:
-    """What was written through a mapping is found and the old text is not."""
+    """Text written through a memory mapping is found and the old text is not."""
     path = stage.write("memory/mapped.md", "the word is quince")
     stage.start()
     with path.open("r+b") as file, mmap.mmap(file.fileno(), 0) as view:
@@ -421,7 +412,7 @@ def test_f018_write_through_a_mapping_is_found(stage: Stage) -> None:
 
 
 @pytest.mark.parametrize("stamp", ["restored", "future", "epoch"])
-def test_f019_f021_only_a_difference_of_times_counts(stage: Stage, stamp: str) -> None:
+def test_f019_f021_change_is_found_with_any_time_stamp(stage: Stage, stamp: str) -> None:
     """A change of the same size is found with its time restored, in the future and at the epoch."""
     path = stage.write("memory/dated.md", "the word is quince")
     before = path.stat()
@@ -436,7 +427,7 @@ def test_f019_f021_only_a_difference_of_times_counts(stage: Stage, stamp: str) -
 
 
 def mount_disk(stage: Stage, *options: str) -> None:
-    """Have the workspace lie on an ext4 of its own, or skip the test."""
+    """Put the workspace on its own ext4 file system, or skip the test."""
     image = stage.home / "disk.img"
     with image.open("wb") as file:
         file.truncate(16 * 2**20)
@@ -450,8 +441,8 @@ def mount_disk(stage: Stage, *options: str) -> None:
 
 
 @pytest.mark.root
-def test_f020_second_write_within_the_second_that_a_disk_counts_in_is_found(stage: Stage) -> None:
-    """On a disk of small inodes both writes have the same times, and the second one is found all the same."""
+def test_f020_second_write_with_the_same_times_is_found(stage: Stage) -> None:
+    """On a disk with times in whole seconds, a second write with the same times is found."""
     mount_disk(stage, "-I", "128")
     try:
         path, same = stage.write("memory/tick.md", "w0000"), 0
@@ -479,7 +470,7 @@ def test_f020_second_write_within_the_second_that_a_disk_counts_in_is_found(stag
 
 @pytest.mark.sweep
 def test_f020_second_write_within_a_clock_tick_is_found(stage: Stage) -> None:
-    """Of two writes in quick succession, the second is found after each of many syncs."""
+    """After two quick writes the second is found, in each of many rounds."""
     path = stage.write("memory/tick.md", "w0000")
     stage.start(SCAN_ONLY)
     for number in range(1, whole_or(8, 60)):
@@ -491,13 +482,13 @@ def test_f020_second_write_within_a_clock_tick_is_found(stage: Stage) -> None:
 
 
 APPENDS = whole_or(2_000, 6_000)
-"""One every 2 ms and more: some seconds of it, for a debounce of half a second."""
+"""One every 2 ms or more: some seconds, for a debounce of half a second."""
 HOLD_SECONDS = 2.0
-"""So long at most do the hints of events wait for a quiet spell."""
+"""Longest time that hints of events wait for the debounce."""
 
 
 class Appender(threading.Thread):
-    """Adds one entry after the other to a note, and notes when."""
+    """Appends entries to a note continuously, and records their times."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(daemon=True)
@@ -514,31 +505,21 @@ class Appender(threading.Thread):
 
 @pytest.mark.sweep
 def test_f022_note_that_grows_all_the_time_is_followed(stage: Stage) -> None:
-    """Appends all the time: each found within the hold, runs below one per debounce, CPU below one core."""
+    """Each append is found within the hold, with less than one run per debounce, on less than one core."""
     stage.start({**EVENTS_ONLY, "watchDebounceMs": 500})
-    used, generation, appender = _cpu_seconds(stage), _generation(stage), Appender(stage.memory / "log.md")
+    used, generation, appender = stage.cpu_seconds(), stage.generation(), Appender(stage.memory / "log.md")
     started, staleness = time.monotonic(), []
     appender.start()
     while appender.is_alive():
         if number := len(appender.times):
             stage.eventually_finds(f"e{number - 1:05d}")
             staleness.append(time.monotonic() - appender.times[number - 1])
-    seconds, runs = time.monotonic() - started, _generation(stage) - generation
+    seconds, runs = time.monotonic() - started, stage.generation() - generation
     assert max(staleness) < HOLD_SECONDS + 3
     assert 1 < runs < seconds / 0.5
-    assert _cpu_seconds(stage) - used < seconds
+    assert stage.cpu_seconds() - used < seconds
     stage.eventually_finds(f"e{APPENDS - 1:05d}")
     stage.converges()
-
-
-def _cpu_seconds(stage: Stage) -> float:
-    used = psutil.Process(stage.daemon.pid).cpu_times()
-    return used.user + used.system
-
-
-def _generation(stage: Stage) -> int:
-    with Client(stage.daemon.socket, timeout=20) as client:
-        return client.sync(wait="none")["generation"]
 
 
 def test_f023_stream_of_new_notes_is_followed(stage: Stage) -> None:
@@ -567,7 +548,7 @@ def bound_by_modes(stage: Stage) -> None:
 
 
 def test_f024_unreadable_note_and_folder_are_kept_for_a_grace(stage: Stage, bound_by_modes: None) -> None:
-    """Unreadable notes are kept for a grace, reported, and not told; they are found again when readable."""
+    """Unreadable notes stay in the index for a grace, reported and not shown; once readable they are found."""
     stage.write("memory/locked/inner.md", "in a locked folder: rowan")
     stage.daemon.start()
     stage.sync()
@@ -588,13 +569,13 @@ def test_f024_unreadable_note_and_folder_are_kept_for_a_grace(stage: Stage, boun
     assert stage.finds("rowan")
 
 
-def test_f024_unreadable_note_is_told_with_the_way_to_read_it(stage: Stage, bound_by_modes: None) -> None:
-    """Status and doctor say "permission", the path and chmod; doctor does not have all notes read again for it."""
+def test_f024_unreadable_note_is_reported_with_a_hint(stage: Stage, bound_by_modes: None) -> None:
+    """Status and doctor name the permission, the path and chmod; doctor does not reindex for it."""
     (stage.memory / "first.md").chmod(0)
     stage.daemon.start()
     stage.sync()
     eventually(lambda: "no permission to read it: chmod" in stage.skipped().get("memory/first.md", ""))
-    told = json.loads(
+    report = json.loads(
         subprocess.run(
             [*stage.daemon.prefix, sys.executable, "-m", "memoryd.cli", "doctor", "--fix", "--json"],
             env=stage.daemon.env,
@@ -602,15 +583,15 @@ def test_f024_unreadable_note_is_told_with_the_way_to_read_it(stage: Stage, boun
             check=False,
         ).stdout
     )
-    (found,) = [one for one in told["checks"] if one["check"] == "permissions.notes"]
+    (found,) = [check for check in report["checks"] if check["check"] == "permissions.notes"]
     assert "no permission" in found["message"]
     assert found["hint"] == f"chmod u+rX {stage.memory / 'first.md'}"
-    assert [one["state"] for one in told["checks"] if one["check"] == "index.disk"] == ["ok"]
-    assert told["fixes"] == []
+    assert [check["state"] for check in report["checks"] if check["check"] == "index.disk"] == ["ok"]
+    assert report["fixes"] == []
 
 
-def test_f025_failing_disk_keeps_the_old_text_and_is_tried_again(stage: Stage, strace: None) -> None:
-    """While reads fail with EIO the old text is kept, not told, and the reason told; afterwards the new text."""
+def test_f025_read_error_keeps_the_old_text_and_is_retried(stage: Stage, strace: None) -> None:
+    """While reads fail with EIO the old text is kept, not shown, and the reason reported; then the new one is found."""
     path = stage.write("memory/bad.md", "readable once: sorrel")
     stage.start()
     log = stage.home / "strace.log"
@@ -626,7 +607,7 @@ def test_f025_failing_disk_keeps_the_old_text_and_is_tried_again(stage: Stage, s
 
 
 def test_f026_pipe_socket_and_device_are_not_read(stage: Stage) -> None:
-    """Pipe and socket are reported as no regular files, and the next note is indexed."""
+    """Pipe and socket are reported as not regular files, and the next note is indexed."""
     os.mkfifo(stage.memory / "pipe.md")
     with socket.socket(socket.AF_UNIX) as server:
         server.bind(str(stage.memory / "socket.md"))
@@ -678,7 +659,7 @@ def test_f028_many_notes_and_deep_folders_do_not_block_answers(stage: Stage) -> 
 
 
 def _deep_note(top: Path, depth: int) -> None:
-    """Nest folders by descriptors: their path is longer than the system takes in one call."""
+    """Nest folders by descriptors: their path is longer than a system call accepts."""
     folder = os.open(top, os.O_RDONLY | os.O_DIRECTORY)
     for _ in range(depth):
         os.mkdir("d" * 20, dir_fd=folder)
@@ -711,8 +692,8 @@ def test_f029_path_too_long_for_the_system_is_reported(stage: Stage) -> None:
 
 
 @pytest.mark.root
-def test_f030_disk_of_another_machine_is_scanned_and_status_says_so(stage: Stage) -> None:
-    """With NFS in the table of mounts the mode is scan with the reason, and events again without it."""
+def test_f030_network_disk_is_scanned_and_status_says_so(stage: Stage) -> None:
+    """With NFS in the mount table the mode is scan with the reason, and events again without it."""
     stage.start({**EVENTS_ONLY, "watch": True})
     eventually(lambda: stage.status()["watcher"]["mode"] == "events")
     real = Path(f"/proc/{stage.daemon.pid}/mountinfo")
@@ -734,7 +715,7 @@ def test_f030_disk_of_another_machine_is_scanned_and_status_says_so(stage: Stage
 
 @pytest.mark.root
 def test_f030_overlay_file_system_converges(stage: Stage) -> None:
-    """On an overlay file system, a note that is copied up is found and a deleted one is not."""
+    """On an overlay file system a copied-up note is found and a deleted one is not."""
     lower, upper, work = (stage.home / name for name in ("lower", "upper", "work"))
     stage.workspace.rename(lower)
     for folder in (upper, work, stage.workspace):
@@ -759,8 +740,8 @@ def test_f030_overlay_file_system_converges(stage: Stage) -> None:
 
 
 @pytest.mark.root
-def test_f031_disk_without_case_holds_each_note_once(stage: Stage) -> None:
-    """Where case is folded, each note is indexed once, and a rename by case is followed."""
+def test_f031_case_insensitive_disk_has_each_note_once(stage: Stage) -> None:
+    """With folded case each note is indexed once, and a rename by case is followed."""
     mount_disk(stage, "-O", "casefold")
     try:
         if subprocess.run(["chattr", "+F", str(stage.workspace)], capture_output=True, check=False).returncode:
@@ -780,8 +761,8 @@ def test_f031_disk_without_case_holds_each_note_once(stage: Stage) -> None:
         unmount(stage.workspace)
 
 
-def test_f032_process_that_was_stopped_catches_up(stage: Stage) -> None:
-    """Without watcher and timer, a stopped process finds what was written and deleted meanwhile."""
+def test_f032_stopped_process_catches_up(stage: Stage) -> None:
+    """Without watcher and timer, a stopped process finds changes made meanwhile."""
     stage.start(NEITHER)
     stage.daemon.pause()
     eventually(lambda: psutil.Process(stage.daemon.pid).status() == psutil.STATUS_STOPPED)
@@ -795,8 +776,8 @@ def test_f032_process_that_was_stopped_catches_up(stage: Stage) -> None:
     stage.converges()
 
 
-def test_f034_index_inside_the_workspace_disturbs_nobody(stage: Stage) -> None:
-    """The index in a notes folder sets off no work in an idle daemon, and is not even skipped."""
+def test_f034_index_inside_the_workspace_causes_no_work(stage: Stage) -> None:
+    """An index in a notes folder causes no work in an idle daemon, and is not reported as skipped."""
     stage.start(search={"store": {"path": "memory/.idx/index.sqlite"}})
     assert stage.finds("alder")
     eventually(lambda: not stage.status()["dirty"])

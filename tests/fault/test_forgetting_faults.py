@@ -1,4 +1,4 @@
-"""Rows 48 and 50 of the fault catalogue, of forgetting: what the disk refused, and what it stopped half-way."""
+"""Rows 48 and 50 of the fault catalogue for forgetting: refused by the disk, or stopped half-way."""
 
 import time
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from memoryd.errors import NotNow
-from tests.fault.faults import fired, injected, remount
+from tests.fault.faults import fill_disk, fired, injected, remount
 from tests.fault.stage import Stage
 from tests.waiting import eventually
 
@@ -15,8 +15,8 @@ NOTE = "# Friday\n\n## Retain\n- W @Ada: the quetzal is in the cellar\n- W @Ada:
 
 
 @pytest.mark.root
-def test_f050_what_a_read_only_disk_refused_to_forget_is_not_forgotten_later(stage: Stage, notes_disk: Path) -> None:
-    """A forgetting that was refused is not owed: with the disk writable, and after a start, the line stands."""
+def test_f050_refused_forgetting_is_not_done_later(stage: Stage, notes_disk: Path) -> None:
+    """After a refused forgetting the line stays, even once the disk is writable and the daemon restarted."""
     note = stage.write(LOG, NOTE)
     stage.start()
     remount(notes_disk, "ro")
@@ -28,14 +28,14 @@ def test_f050_what_a_read_only_disk_refused_to_forget_is_not_forgotten_later(sta
     stage.daemon.stop()
     stage.daemon.start()
     with stage.client as client:
-        # done after what a start finishes of a forgetting that was begun
+        # it runs after the start has finished forgettings begun before
         client.forget("the boat is green")
         assert "quetzal" in client.recall("where is the quetzal?")["results"][0]["content"]
     assert note.read_text() == NOTE.replace("- W @Ada: the boat is green\n", "")
 
 
-def test_f050_what_is_finished_later_can_be_undone_as_was_wanted(stage: Stage, strace: None) -> None:
-    """A forgetting that the disk stops half-way says that it is finished later; then it is, and can be undone."""
+def test_f050_interrupted_forgetting_is_finished_and_undoable(stage: Stage, strace: None) -> None:
+    """A forgetting stopped half-way by the disk says so, is finished later, and can be undone."""
     note = stage.write(LOG, NOTE)
     stage.start()
     log = stage.home / "strace.log"
@@ -47,25 +47,20 @@ def test_f050_what_is_finished_later_can_be_undone_as_was_wanted(stage: Stage, s
         assert note.read_text() == NOTE
     with stage.client as client:
         eventually(lambda: "quetzal" not in note.read_text())
-        done = next(one for one in client.changes()["changes"] if one["by"] == "forget" and one["path"] == LOG)
+        done = next(
+            change for change in client.changes()["changes"] if change["by"] == "forget" and change["path"] == LOG
+        )
         assert done["undoable"]
         client.undo(done["id"])
     assert note.read_text() == NOTE
 
 
 @pytest.mark.root
-def test_f048_forgetting_on_a_full_disk_names_it_soon(stage: Stage, state_disk: Path) -> None:
-    """Who forgets while the index cannot be written is told that its disk is full, within some seconds."""
+def test_f048_forgetting_on_a_full_disk_fails_soon_with_the_reason(stage: Stage, state_disk: Path) -> None:
+    """A forgetting while the index cannot be written fails within seconds and names the full disk."""
     stage.write(LOG, NOTE)
     stage.start()
-    filler = state_disk / "filler"
-    with filler.open("wb", buffering=0) as file:
-        size = 65_536
-        while size:
-            try:
-                file.write(bytes(size))
-            except OSError:
-                size //= 2
+    filler = fill_disk(state_disk)
     for number in range(60):
         stage.write(f"bank/{number}.md", f"# {number}\n\n" + "many words about birch and alder. " * 200)
     eventually(lambda: "index" in stage.degraded())

@@ -1,4 +1,4 @@
-"""Row 124 of the fault catalogue: a part that is stuck while the process lives. The number stands in each name."""
+"""Row 124 of the fault catalogue: a stuck part in a running process. The number is in each name."""
 
 import os
 import signal
@@ -30,7 +30,7 @@ fault = Path(sys.argv.pop(1))
 memoryd.daemon.heartbeats.LOOP_SECONDS = 4.0
 memoryd.agents.workspace.workspaces.WRITER_SECONDS = 45.0 if fault.name == "loop" else 1.0
 memoryd.agents.workspace.workspaces.WATCHER_SECONDS = 45.0 if fault.name == "loop" else 1.0
-# well within the limit: else it is the probe that is stalled
+# well within the limit, so that the probe is not stalled
 FileWatcher.run_probe.__defaults__ = (0.2,)
 transact, arm = Writer._transact, InotifyEvents._arm
 
@@ -58,11 +58,11 @@ async def run(*arguments):
 app.Daemon.run = run
 main.main()
 """
-"""The daemon with little patience, in which one part is stuck as long as a file is there."""
+"""The daemon with short limits, in which one part is stuck as long as a file exists."""
 
 
 class Manager:
-    """Who hears the pings."""
+    """The service manager, which receives the pings."""
 
     def __init__(self, address: Path) -> None:
         self._sock = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
@@ -70,7 +70,7 @@ class Manager:
         self._sock.setblocking(False)
 
     def pings(self) -> int:
-        """Return how many came since the last look."""
+        """Return the number of pings since the last call."""
         found = 0
         while True:
             try:
@@ -89,12 +89,12 @@ def manager(tmp_path: Path) -> Iterator[Manager]:
     found.close()
 
 
-def heard(stage: Stage, name: str) -> HeartbeatReply:
+def heartbeat(stage: Stage, name: str) -> HeartbeatReply:
     with Client(stage.daemon.socket, timeout=30) as client:
         process = client.status()["daemon"]
     assert process is not None
     return next(
-        (one for one in process["heartbeats"] if one["name"] == name),
+        (beat for beat in process["heartbeats"] if beat["name"] == name),
         HeartbeatReply(name=name, state="", ageSeconds=0, limitSeconds=0),
     )
 
@@ -106,49 +106,49 @@ def start_stuck(stage: Stage, fault: Path) -> None:
 
 
 @swept(("part", "name"), [("writer", "writer of index main"), ("watcher", "watcher")], 1)
-def test_f124_writer_or_watcher_that_is_stuck_stops_the_pings(
+def test_f124_stuck_writer_or_watcher_stops_the_pings(
     stage: Stage, manager: Manager, tmp_path: Path, part: str, name: str
 ) -> None:
-    """A stuck writer or watcher is told in status, with all stacks, and ends the pings; once it gets on, they come."""
+    """A stuck writer or watcher is in status, its stacks are logged, and pings stop until it continues."""
     stage.prepare(EVENTS_ONLY)
     stage.daemon.env |= {"NOTIFY_SOCKET": str(tmp_path / "notify"), "WATCHDOG_USEC": "200000"}
     fault = stage.home / part
     start_stuck(stage, fault)
     eventually(manager.pings)
     fault.touch()
-    # a new folder is written, and is to be watched
+    # a new folder must be indexed and watched
     stage.write("bank/new.md", "held up: willow")
-    eventually(lambda: heard(stage, name)["state"] == "stalled")
+    eventually(lambda: heartbeat(stage, name)["state"] == "stalled")
     assert name in stage.degraded()
     assert "Thread 0x" in stage.daemon.log.read_text()
-    stalled = heard(stage, name)["ageSeconds"]
+    stalled = heartbeat(stage, name)["ageSeconds"]
     manager.pings()
-    eventually(lambda: heard(stage, name)["ageSeconds"] > stalled + 2)
+    eventually(lambda: heartbeat(stage, name)["ageSeconds"] > stalled + 2)
     assert manager.pings() == 0, "ten intervals went by"
-    assert stage.finds("alder"), "who asks is answered all the same"
+    assert stage.finds("alder"), "questions are still answered"
     fault.unlink()
     eventually(manager.pings)
     stage.eventually_finds("willow")
     assert stage.daemon.stop() == 0
 
 
-def test_f124_without_a_manager_a_blocked_loop_ends_the_daemon(stage: Stage) -> None:
-    """A stop by a signal is no block; a blocked loop ends with its exit code, and the stacks stand in the log."""
+def test_f124_blocked_loop_ends_the_daemon_without_a_manager(stage: Stage) -> None:
+    """A stopped process is no blocked loop; a blocked loop ends the daemon with its exit code and logged stacks."""
     stage.prepare(EVENTS_ONLY, log={"file": "on"})
     fault = stage.home / "loop"
     start_stuck(stage, fault)
     stage.daemon.pause()
     time.sleep(6)  # the fault itself: longer than the loop may be blocked
     stage.daemon.resume()
-    eventually(lambda: heard(stage, "event loop")["state"] == "working")
+    eventually(lambda: heartbeat(stage, "event loop")["state"] == "working")
     assert stage.finds("alder")
     fault.touch()
     os.kill(stage.daemon.pid, signal.SIGUSR2)
     assert stage.daemon.reap() == Exit.STALLED
-    said = (stage.daemon.state / "log" / "memoryd.log").read_text()
-    assert '"event": "ready"' in said
-    assert "event loop is stuck" in said
-    assert "Thread 0x" in said
-    assert "in block" in said
+    log_text = (stage.daemon.state / "log" / "memoryd.log").read_text()
+    assert '"event": "ready"' in log_text
+    assert "event loop is stuck" in log_text
+    assert "Thread 0x" in log_text
+    assert "in block" in log_text
     stage.daemon.start()
     stage.converges()

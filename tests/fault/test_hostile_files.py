@@ -1,6 +1,6 @@
 """Rows 152, 153, 156 and 157 of the fault catalogue, against the real daemon.
 
-What stands in a workspace configures nothing, runs nothing and holds up nobody.
+Files of a workspace configure nothing, run nothing and block nothing.
 """
 
 import contextlib
@@ -30,7 +30,7 @@ PLANTED = [
 
 
 def test_f152_files_in_the_workspace_configure_and_run_nothing(tmp_path: Path) -> None:
-    """No file planted in the workspace was read as configuration, opened or run."""
+    """No file planted in the workspace is read as configuration, opened or run."""
     running, proof = start(tmp_path), tmp_path / "proof"
     command = running.workspace / "qmd"
     search = {
@@ -70,10 +70,10 @@ def test_f152_command_may_not_be_relative(tmp_path: Path, command: str) -> None:
         load(path)
 
 
-def test_f157_qmd_is_never_found_by_way_of_the_working_directory(tmp_path: Path) -> None:
-    """No qmd of the working directory ran, though PATH leads there; the built-in search answers.
+def test_f157_qmd_of_the_working_directory_is_never_run(tmp_path: Path) -> None:
+    """No qmd of the working directory runs, though PATH has relative entries; the builtin index answers.
 
-    The daemon is started by hand in a workspace, by somebody whose PATH has relative entries.
+    The daemon is started by hand in a workspace.
     """
     workspace, proof = tmp_path / "workspace", tmp_path / "proof"
     (workspace / "memory").mkdir(parents=True)
@@ -94,7 +94,7 @@ def test_f157_qmd_is_never_found_by_way_of_the_working_directory(tmp_path: Path)
 
 
 class Installed(RunningDaemon):
-    """The daemon started as its installed script starts it: the folder of the script comes first, not the current."""
+    """The daemon started like by its installed script: the folder of the script is first in sys.path."""
 
     def spawn(self, *arguments: str) -> subprocess.Popen[bytes]:
         (self.home / "home").mkdir(exist_ok=True)
@@ -114,7 +114,7 @@ class Installed(RunningDaemon):
 
 
 def test_f156_modules_in_the_workspace_are_never_imported(tmp_path: Path, starter_model: Path) -> None:
-    """No module planted in the working directory was imported by daemon or worker."""
+    """No module planted in the working directory is imported by daemon or worker."""
     workspace, proof = tmp_path / "workspace", tmp_path / "proof"
     (workspace / "memory").mkdir(parents=True)
     (workspace / "MEMORY.md").write_text("The gateway runs on alder.\n")
@@ -177,8 +177,8 @@ HOSTILE = {
 
 
 @pytest.mark.sweep
-def test_f153_hostile_markdown_is_indexed_in_time_and_runs_nothing(tmp_path: Path) -> None:
-    """Every hostile note is found, answers come within 2 s meanwhile, and nothing was run."""
+def test_f153_hostile_markdown_is_indexed_quickly_and_runs_nothing(tmp_path: Path) -> None:
+    """Every hostile note is found, meanwhile answers take less than 2 s, and nothing is run."""
     running, proof = start(tmp_path), tmp_path / "proof"
     for number, text in enumerate(HOSTILE.values()):
         words = text.replace("PROOF", str(proof))
@@ -186,8 +186,8 @@ def test_f153_hostile_markdown_is_indexed_in_time_and_runs_nothing(tmp_path: Pat
     with running:
         slowest = _slowest_answer(running, lambda: bool(running.client().sync(timeout_ms=120_000).get("complete")))
         client = running.client()
-        lost = [name for number, name in enumerate(HOSTILE) if not client.search(f"harmless{number}")["results"]]
-        assert not lost
+        missing = [name for number, name in enumerate(HOSTILE) if not client.search(f"harmless{number}")["results"]]
+        assert not missing
         assert slowest < 2.0
         assert running.agent()["skippedCount"] == 0
         for number, text in enumerate(HOSTILE.values()):
@@ -199,7 +199,7 @@ def test_f153_hostile_markdown_is_indexed_in_time_and_runs_nothing(tmp_path: Pat
 
 
 def _slowest_answer(running: RunningDaemon, work: Callable[[], bool]) -> float:
-    """Return how long a harmless question took at most while `work` was done; `work` must succeed in a minute."""
+    """Return the longest time of an answer while `work` runs, which must succeed in a minute."""
     slowest, began, client = 0.0, time.monotonic(), running.client()
     with ThreadPoolExecutor(1) as pool:
         working = pool.submit(work)

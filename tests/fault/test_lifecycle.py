@@ -1,6 +1,6 @@
-"""Rows 121 to 131 of the fault catalogue: the life of the process. The number stands in each name.
+"""Rows 121 to 131 of the fault catalogue: the life of the process. The number is in each name.
 
-Locks (126, 127) and the watchdog (124) have more in tests/integration; torture (121) has a file of its own.
+More on locks (126, 127) and the watchdog (124) is in tests/integration; torture (121) has its own file.
 """
 
 import contextlib
@@ -29,8 +29,8 @@ from tests.warm.programs import NURSERY, started
 
 
 @pytest.mark.torture
-def test_f122_killed_again_and_again_the_first_scan_gets_on(stage: Stage) -> None:
-    """Each start indexes more notes than the killed one before, and in the end all."""
+def test_f122_first_scan_makes_progress_despite_kills(stage: Stage) -> None:
+    """Each start indexes more notes than the killed one before, and the last all."""
     for number in range(600):
         stage.write(f"bank/{number}.md", f"# Note {number}\n\n" + f"word{number} " * 40)
     stage.prepare(QUICK)
@@ -45,8 +45,8 @@ def test_f122_killed_again_and_again_the_first_scan_gets_on(stage: Stage) -> Non
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_f123_stop_signal_under_load_ends_in_order(stage: Stage, number: signal.Signals) -> None:
-    """TERM and INT under load end in order within 10 s, without socket or log left behind."""
+def test_f123_stop_signal_under_load_stops_cleanly(stage: Stage, number: signal.Signals) -> None:
+    """TERM and INT under load stop the daemon within 10 s, without a remaining socket or log."""
     stage.start()
     for note in range(200):
         stage.write(f"bank/{note}.md", f"note {note}")
@@ -66,7 +66,7 @@ def test_f123_stop_signal_under_load_ends_in_order(stage: Stage, number: signal.
     1,
 )
 def test_f123_stop_signal_does_not_wait_for_a_large_note(stage: Stage, path: str, piece: str, count: int) -> None:
-    """TERM while a large note is read, whatever it is made of, ends the daemon in the time that stops may take."""
+    """TERM while a large note of any kind is read stops the daemon in time."""
     stage.start(QUICK)
     stage.write(path, "".join(map(piece.format, range(count))))
     eventually(lambda: stage.status()["pendingFiles"], step=0.02)
@@ -109,8 +109,8 @@ time.sleep(60)
 
 
 @pytest.mark.sweep
-def test_f123_stacks_of_threads_at_work_end_nothing() -> None:
-    """USR1 again and again while stacks change ends nothing, and ABRT then is what it ends by."""
+def test_f123_stacks_of_working_threads_are_logged_safely() -> None:
+    """Repeated USR1 while stacks change does not end the process; ABRT then does."""
     with started([sys.executable, "-c", AT_WORK], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
         assert process.stdout is not None
         process.stdout.readline()
@@ -133,8 +133,8 @@ main.main()
 """
 
 
-def test_f123_hang_up_during_the_start_is_heard_when_it_is_over(stage: Stage) -> None:
-    """HUP that came as soon as the lock was taken ended nothing, and the configuration was read again."""
+def test_f123_hang_up_during_the_start_reloads_afterwards(stage: Stage) -> None:
+    """HUP right after the lock is taken does not end the daemon, and the configuration is reloaded."""
     stage.prepare(QUICK)
     stage.daemon.process = spawn_program(stage.daemon, "-c", HUNG_UP_AT_START)
     eventually(lambda: stage.daemon.answers() or not stage.daemon.is_running())
@@ -144,7 +144,7 @@ def test_f123_hang_up_during_the_start_is_heard_when_it_is_over(stage: Stage) ->
 
 @pytest.mark.parametrize("number", [signal.SIGQUIT, signal.SIGABRT])
 def test_f123_crash_signal_leaves_a_sound_index(stage: Stage, number: signal.Signals) -> None:
-    """QUIT and ABRT end the daemon with their number, ABRT with a stack, and the next start converges."""
+    """QUIT and ABRT end the daemon with their signal, ABRT with a stack, and the next start converges."""
     stage.start()
     os.kill(stage.daemon.pid, number)
     assert stage.daemon.reap() == -number
@@ -154,7 +154,7 @@ def test_f123_crash_signal_leaves_a_sound_index(stage: Stage, number: signal.Sig
 
 
 def test_f123_second_stop_signal_ends_at_once(stage: Stage, strace: None) -> None:
-    """A second TERM ends a daemon that is held up at its disk, and the next start converges."""
+    """A second TERM ends a daemon that waits for its disk, and the next start converges."""
     stage.start()
     with injected(stage.daemon.pid, stage.home / "log", "fdatasync:delay_enter=3000000"):
         for note in range(50):
@@ -170,11 +170,8 @@ def test_f123_second_stop_signal_ends_at_once(stage: Stage, strace: None) -> Non
 
 
 @pytest.mark.parametrize("path", ["probe", "probe/cookie", "run", "workspaces"])
-def test_f125_thing_in_the_way_in_the_state_directory_is_no_end(stage: Stage, path: str) -> None:
-    """With rubbish in its state folder the daemon starts, indexes and finds a later note.
-
-    A loop that dies of what lies in its way would take the daemon with it at every start.
-    """
+def test_f125_obstacle_in_the_state_directory_is_harmless(stage: Stage, path: str) -> None:
+    """With an obstacle in its state folder the daemon starts, indexes and finds a later note."""
     stage.prepare()
     target = stage.daemon.state / path
     target.parent.mkdir(parents=True)
@@ -215,7 +212,7 @@ async def dies(*arguments):
 setattr(owner, method, dies)
 importlib.import_module("memoryd.daemon.main").main()
 """
-"""The daemon with one loop that dies when a file is there."""
+"""The daemon with one loop that dies when a file exists."""
 ESSENTIAL = [
     "memoryd.index.indexer Indexer run",
     "memoryd.index.keeper Keeper run",
@@ -240,13 +237,13 @@ def _start_faulty(stage: Stage, loop: str, fault: Path) -> None:
 
 @swept("loop", [*ESSENTIAL], 2)
 def test_f125_essential_loop_that_dies_ends_the_daemon(stage: Stage, loop: str) -> None:
-    """The daemon ends with an error and a reason when an essential loop dies, and starts again whole."""
+    """When an essential loop dies the daemon ends with an error and its reason; the next start works."""
     stage.prepare()
     fault = stage.home / "fault"
     _start_faulty(stage, loop, fault)
 
     def has_ended() -> bool:
-        # again and again: the conversations have a keeper too, which may take the fault, and is started again
+        # repeatedly: the keeper of the conversations may take the fault, too, and is restarted
         fault.touch()
         return not stage.daemon.is_running()
 
@@ -261,19 +258,19 @@ def test_f125_essential_loop_that_dies_ends_the_daemon(stage: Stage, loop: str) 
 
 
 @swept("name", [*OPTIONAL], 2)
-def test_f125_optional_loop_that_dies_is_told_and_started_again(stage: Stage, name: str) -> None:
-    """A loop that dies is named in status and started again, and the daemon goes on answering."""
+def test_f125_optional_loop_that_dies_is_reported_and_restarted(stage: Stage, name: str) -> None:
+    """A loop that dies is named in status and restarted, and the daemon keeps answering."""
     stage.prepare(EVENTS_ONLY)
     fault = stage.home / "fault"
     _start_faulty(stage, OPTIONAL[name], fault)
 
-    def is_told() -> bool:
+    def is_reported() -> bool:
         if not fault.exists():
-            # again: the conversations have a loop of the kind, too, which may take the fault
+            # again: the loop of the conversations may take the fault, too
             fault.touch()
         return "a fault of ours" in stage.degraded().get(name, "")
 
-    eventually(is_told)
+    eventually(is_reported)
     fault.unlink(missing_ok=True)
     assert stage.finds("alder")
     eventually(lambda: name not in stage.degraded())
@@ -283,11 +280,11 @@ def test_f125_optional_loop_that_dies_is_told_and_started_again(stage: Stage, na
 
 
 @swept("at", range(1, 9), 2)
-def test_f125_f136_thread_that_cannot_be_started_leaves_nothing_half_dead(stage: Stage, strace: None, at: int) -> None:
-    """Each thread that cannot be started ends the daemon with an error, or leaves it whole; then it converges."""
+def test_f125_f136_failed_thread_start_ends_the_daemon_or_is_harmless(stage: Stage, strace: None, at: int) -> None:
+    """A thread that cannot be started ends the daemon with an error or leaves it working; then it converges."""
     log = stage.home / "strace.log"
     with spawned_traced(stage.prepare(), log, f"clone3:error=EAGAIN:when={at}"):
-        # how many threads a start needs differs by a few: questions that come together need the rest
+        # the number of threads of a start varies: concurrent questions start the rest
         eventually(lambda: fired(log) or _fires(stage, log))
         eventually(lambda: _is_ready(stage) or not stage.daemon.is_running())
         stage.write("memory/new.md", "after the fault: willow")
@@ -301,10 +298,10 @@ def test_f125_f136_thread_that_cannot_be_started_leaves_nothing_half_dead(stage:
 
 
 def _fires(stage: Stage, log: Path) -> bool:
-    """Ask eight questions at once, and tell whether a fault fired by then."""
+    """Ask eight questions at once, and tell whether a fault has fired."""
 
     def ask(_number: int) -> None:
-        # the one that meets the fault may fail
+        # the question that meets the fault may fail
         with contextlib.suppress(MemorydError), Client(stage.daemon.socket, timeout=5) as client:
             client.search("alder")
 
@@ -323,7 +320,7 @@ def _is_ready(stage: Stage) -> bool:
     "bare", [{"LANG": "C", "LC_ALL": "C"}, {"LANG": "de_DE.ISO-8859-1", "PYTHONUTF8": "0", "HOME": "/proc/nowhere"}], 1
 )
 def test_f133_bare_environment_reads_notes_as_utf8(stage: Stage, bare: dict[str, str]) -> None:
-    """With no HOME or one that is nowhere, and another locale, a note with accents is indexed, found and read."""
+    """Without a HOME, or with a missing one, and another locale, a note with accents is indexed, found and read."""
     stage.write("memory/größe.md", "Die Größe: 漢字 weißdorn\n")
     stage.prepare(environment=bare)
     for name in {"HOME", "PATH", "XDG_CONFIG_HOME", "XDG_CACHE_HOME"} - bare.keys():
@@ -336,14 +333,14 @@ def test_f133_bare_environment_reads_notes_as_utf8(stage: Stage, bare: dict[str,
     stage.converges()
 
 
-def test_f138_slow_disk_holds_up_no_answer(stage: Stage, strace: None) -> None:
-    """While every sync of the disk takes seconds, answers come in their usual time."""
+def test_f138_slow_disk_delays_no_answer(stage: Stage, strace: None) -> None:
+    """While every sync of the disk takes seconds, answers take their usual time."""
     stage.start(search={"query": {"freshMs": 100}})
     log = stage.home / "strace.log"
     took: list[float] = []
 
     def is_delayed() -> bool:
-        # what a removed note held is moved out of the log, with a sync of the disk
+        # the text of a removed note is moved out of the log, with a sync of the disk
         stage.write(f"bank/{len(took)}.md", f"note {len(took)}")
         (stage.workspace / "bank" / f"{len(took) - 20}.md").unlink(missing_ok=True)
         started = time.monotonic()
@@ -357,8 +354,8 @@ def test_f138_slow_disk_holds_up_no_answer(stage: Stage, strace: None) -> None:
     stage.converges()
 
 
-def test_f140_storm_of_signals_and_interrupted_calls_changes_nothing(stage: Stage, strace: None) -> None:
-    """Through a storm of signals and interrupted calls notes are found and the index converges."""
+def test_f140_signals_and_interrupted_calls_are_harmless(stage: Stage, strace: None) -> None:
+    """During many signals and interrupted calls notes are found and the index converges."""
     stage.start()
     log = stage.home / "strace.log"
     with injected(stage.daemon.pid, log, "read,pread64,openat,fdatasync:error=EINTR:when=3+7"):
@@ -373,24 +370,26 @@ def test_f140_storm_of_signals_and_interrupted_calls_changes_nothing(stage: Stag
     stage.converges()
 
 
-def test_f126_of_daemons_started_at_once_one_runs(stage: Stage) -> None:
-    """Of twenty started at once one runs; the others end with the exit code for it, each with one sentence."""
+def test_f060_f126_only_one_of_several_daemons_runs(stage: Stage) -> None:
+    """Of twenty started at once, and a later one, one runs; the others end with their exit code and one sentence."""
     stage.prepare()
     started = [stage.daemon.spawn() for _ in range(20)]
     eventually(lambda: sum(process.poll() is None for process in started) == 1)
     (running,) = [process for process in started if process.poll() is None]
     stage.daemon.process = running
     assert {process.returncode for process in started if process is not running} == {Exit.ALREADY_RUNNING}
-    said = stage.daemon.log.read_text()
-    assert said.count("memoryd: ") == 19
-    assert said.count(f"(pid {running.pid}") + said.count("pid unknown") == 19
-    assert "Traceback" not in said
+    log_text = stage.daemon.log.read_text()
+    assert log_text.count("memoryd: ") == 19
+    assert log_text.count(f"(pid {running.pid}") + log_text.count("pid unknown") == 19
+    assert "Traceback" not in log_text
     eventually(stage.daemon.socket.exists)
     stage.sync()
+    assert stage.daemon.spawn().wait(SECONDS) == Exit.ALREADY_RUNNING
+    assert stage.finds("alder")
 
 
-def test_f127_pid_of_a_living_stranger_means_nothing(stage: Stage) -> None:
-    """With our number in its lock file, the daemon starts and answers."""
+def test_f127_foreign_pid_in_the_lock_file_is_ignored(stage: Stage) -> None:
+    """With the pid of another living process in its lock file, the daemon starts and answers."""
     stage.prepare()
     stage.daemon.state.mkdir(parents=True)
     (stage.daemon.state / "memoryd.lock").write_text(f"{os.getpid()}\n/nowhere\n")
@@ -399,8 +398,8 @@ def test_f127_pid_of_a_living_stranger_means_nothing(stage: Stage) -> None:
     assert stage.finds("alder")
 
 
-def test_f128_full_or_closed_output_stops_nobody(stage: Stage) -> None:
-    """With output full or closed the daemon indexes, answers and ends."""
+def test_f128_full_or_closed_output_is_harmless(stage: Stage) -> None:
+    """With full or closed output the daemon indexes, answers and stops."""
     stage.prepare()
     for redirection in (">/dev/full 2>/dev/full", ">&- 2>&- <&-"):
         script = f'exec "$@" {redirection}'
@@ -413,7 +412,7 @@ def test_f128_full_or_closed_output_stops_nobody(stage: Stage) -> None:
         assert stage.daemon.stop() in (0, 120)
 
 
-def test_f129_trouble_that_lasts_is_logged_once_and_without_memory_text(stage: Stage, strace: None) -> None:
+def test_f129_lasting_trouble_is_logged_rarely_and_without_text(stage: Stage, strace: None) -> None:
     """Seconds of failing writes give fewer than 12 warnings, and no word of a note."""
     stage.start({**QUICK, "reconcileSeconds": 0.1})
     stage.write("memory/secret.md", "nobody may read in a log of the periwinkle")
@@ -427,13 +426,13 @@ def test_f129_trouble_that_lasts_is_logged_once_and_without_memory_text(stage: S
         while time.monotonic() < end:
             stage.finds("periwinkle")
             time.sleep(0.05)
-    said = stage.daemon.log.read_text()[before:]
-    assert said.count("warning") < 12
-    assert "periwinkle" not in said
+    log_text = stage.daemon.log.read_text()[before:]
+    assert log_text.count("warning") < 12
+    assert "periwinkle" not in log_text
 
 
-def test_f130_program_replaced_under_the_daemon_keeps_working(stage: Stage) -> None:
-    """With its program deleted, search, read, status, retain, recall, reload, reindex, rebuild and stop all work."""
+def test_f130_deleted_program_keeps_working(stage: Stage) -> None:
+    """With its program deleted, all calls, a rebuild and a stop still work."""
     stage.prepare()
     copy = stage.home / "program"
     shutil.copytree(Path(memoryd.__file__).parent, copy / "memoryd")
@@ -456,7 +455,7 @@ def test_f130_program_replaced_under_the_daemon_keeps_working(stage: Stage) -> N
         assert reloaded["reloaded"], reloaded
         assert reloaded["changed"] == ["agents.defaults.memorySearch.query.maxResults"]
         recalled = client.recall("bees")
-        assert [one["content"] for one in recalled["results"]] == ["after the upgrade he keeps bees"], recalled
+        assert [item["content"] for item in recalled["results"]] == ["after the upgrade he keeps bees"], recalled
         assert "memoryd_" in client.metrics()
         client.reindex(force=True)
         with pytest.raises(Exception, match="no document"):
@@ -490,21 +489,21 @@ def _start_in(stage: Stage, folder: Path, environment: dict[str, str]) -> subpro
 
 
 def test_f115_f123_requests_during_the_stop_are_answered_or_refused(stage: Stage) -> None:
-    """While eight clients ask without a pause TERM ends the daemon in order; each is answered, or refused in kind."""
+    """While eight clients ask without a pause, TERM stops the daemon; each call is answered or refused."""
     stage.start()
     answered: list[int] = []
     with ThreadPoolExecutor(8) as clients:
         asking = [clients.submit(_ask_to_the_end, stage.daemon.socket, number, answered) for number in range(8)]
-        eventually(lambda: len(set(answered)) == len(asking) or any(one.done() for one in asking))
+        eventually(lambda: len(set(answered)) == len(asking) or any(client.done() for client in asking))
         os.kill(stage.daemon.pid, signal.SIGTERM)
         assert stage.daemon.reap() == 0
-        assert [one.result() for one in asking] == [None] * len(asking)
+        assert [client.result() for client in asking] == [None] * len(asking)
     assert not NURSERY.children()
     assert "Traceback" not in stage.daemon.log.read_text()
 
 
 def _ask_to_the_end(socket: Path, number: int, answered: list[int]) -> None:
-    """Ask until nobody is there any more, and note each answer; any error that is no refusal is raised."""
+    """Ask until the daemon is gone, and record each answer; raise any error but a refusal."""
     with Client(socket, timeout=20) as client, contextlib.suppress(DaemonNotRunning):
         while True:
             with contextlib.suppress(NotNow):
@@ -520,12 +519,12 @@ def _ask_to_the_end(socket: Path, number: int, answered: list[int]) -> None:
         ("[]", ": must hold one object"),
     ],
 )
-def test_f131_bad_configuration_ends_with_its_own_code_and_changes_nothing(stage: Stage, text: str, place: str) -> None:
-    """Each bad configuration ends with exit code 78, its file and line, no traceback and no state folder."""
+def test_f131_bad_configuration_ends_with_its_exit_code(stage: Stage, text: str, place: str) -> None:
+    """A bad configuration ends the daemon with exit code 78, file and line, no traceback and no state folder."""
     stage.prepare()
     stage.daemon.config.write_text(text)
     assert stage.daemon.spawn().wait(SECONDS) == Exit.CONFIG
     assert not stage.daemon.state.exists()
-    said = stage.daemon.log.read_text()
-    assert f"{stage.daemon.config}{place}" in said
-    assert "Traceback" not in said
+    log_text = stage.daemon.log.read_text()
+    assert f"{stage.daemon.config}{place}" in log_text
+    assert "Traceback" not in log_text

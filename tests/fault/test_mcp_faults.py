@@ -1,4 +1,4 @@
-"""Rows 117, 118, 145, 147 and 150 of the fault catalogue, by `memoryctl mcp` over its pipes."""
+"""Rows 117, 118, 145, 147 and 150 of the fault catalogue, with `memoryctl mcp` over its pipes."""
 
 import json
 import os
@@ -85,7 +85,7 @@ WRITING: dict[str, dict[str, object]] = {
 
 @pytest.fixture(scope="module")
 def harbour(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningDaemon]:
-    """A daemon over a note that gives orders, and a memory that does."""
+    """A daemon with a note and a memory that give orders."""
     home = tmp_path_factory.mktemp("mcp-faults")
     workspace = write_workspace(home / "workspace")
     with socket.socket() as listening, RunningDaemon(home, write_config(home, workspace, None), workspace) as daemon:
@@ -104,7 +104,7 @@ def harbour(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningDaemon]
 
 @pytest.fixture
 def down(tmp_path: Path) -> Iterator[FaultyDaemon]:
-    """A daemon that does not run yet."""
+    """A daemon that is not started yet."""
     workspace = write_workspace(tmp_path / "workspace")
     daemon = FaultyDaemon(tmp_path, write_config(tmp_path, workspace, None), workspace)
     (tmp_path / "home").mkdir()
@@ -116,8 +116,8 @@ def texts(result: dict[str, Any]) -> str:
     return "\n".join(str(part["text"]) for part in result["content"])
 
 
-def test_f117_every_line_is_protocol_while_all_around_it_prints(harbour: RunningDaemon) -> None:
-    """Native code, print, warnings and children are loud: each line on stdout is a message all the same."""
+def test_f117_every_line_on_stdout_is_protocol_despite_noise(harbour: RunningDaemon) -> None:
+    """Though native code, print, warnings and children print, each line on stdout is a message."""
     with McpProgram(harbour, program=("-c", LOUD, "mcp"), env={"PYTHONWARNINGS": "always"}) as program:
         program.greet()
         for _ in range(20):
@@ -131,8 +131,8 @@ def test_f117_every_line_is_protocol_while_all_around_it_prints(harbour: Running
     assert "Traceback" not in errors
 
 
-def test_f117_garbage_on_stdin_is_answered_by_errors_and_ends_nothing(harbour: RunningDaemon) -> None:
-    """What is no message gets an error or nothing, one of nine megabytes too; the next call is answered."""
+def test_f117_garbage_on_stdin_is_answered_by_errors(harbour: RunningDaemon) -> None:
+    """Garbage, even of nine megabytes, gets an error or no answer; the next call is answered."""
     with McpProgram(harbour) as program:
         program.greet()
         for line in GARBAGE:
@@ -147,7 +147,7 @@ def test_f117_garbage_on_stdin_is_answered_by_errors_and_ends_nothing(harbour: R
 
 
 def test_f117_f118_calls_before_the_end_of_stdin_are_answered(harbour: RunningDaemon) -> None:
-    """All that was asked at once is answered before the program ends, and nothing else is said."""
+    """All calls sent at once are answered before the program ends, and nothing else is printed."""
     with McpProgram(harbour) as program:
         program.greet()
         asked = {"name": "memory_search", "arguments": {"query": "gateway"}}
@@ -156,8 +156,8 @@ def test_f117_f118_calls_before_the_end_of_stdin_are_answered(harbour: RunningDa
         assert {json.loads(line)["id"] for line in program.lines[1:]} == numbers
 
 
-def test_f118_without_a_daemon_calls_say_how_to_start_it_and_answer_once_it_runs(down: FaultyDaemon) -> None:
-    """It starts without a daemon, tells the command, answers as soon as one runs, and again after a crash."""
+def test_f118_calls_without_a_daemon_say_how_to_start_it(down: FaultyDaemon) -> None:
+    """The program starts without a daemon, names the command, and answers once one runs, also after a crash."""
     with McpProgram(down) as program:
         program.greet()
         assert program.answer(program.send("tools/list"))["result"]["tools"]
@@ -174,8 +174,8 @@ def test_f118_without_a_daemon_calls_say_how_to_start_it_and_answer_once_it_runs
         assert program.end() == 0
 
 
-def test_f118_daemon_that_restarts_within_a_call_answers_it(down: FaultyDaemon) -> None:
-    """A call under way when the daemon is killed is asked again, and answered by the next daemon or as an error."""
+def test_f118_call_survives_a_restart_of_the_daemon(down: FaultyDaemon) -> None:
+    """A call during a kill of the daemon is repeated, and answered by the next daemon or with an error."""
     down.start()
     down.client().sync(wait="indexed")
     with McpProgram(down) as program:
@@ -194,8 +194,8 @@ def test_f118_daemon_that_restarts_within_a_call_answers_it(down: FaultyDaemon) 
 
 
 @pytest.mark.parametrize("how", ["eof", "term", "client killed"])
-def test_f118_end_comes_at_once_in_the_middle_of_a_call(down: FaultyDaemon, how: str) -> None:
-    """While a daemon hangs and a call waits, the end of stdin, SIGTERM, and a reader that is gone end the program."""
+def test_f118_program_ends_at_once_during_a_call(down: FaultyDaemon, how: str) -> None:
+    """While a call waits for a hanging daemon, end of stdin, SIGTERM or a closed stdout end the program."""
     down.start()
     with McpProgram(down) as program:
         program.greet()
@@ -222,12 +222,12 @@ def test_f118_end_comes_at_once_in_the_middle_of_a_call(down: FaultyDaemon, how:
 
 
 def sockets(program: McpProgram) -> int:
-    """Count the sockets of a program: those of its event loop, and one for each call under way."""
+    """Count the sockets of a program: those of its event loop, and one per running call."""
     return len(psutil.Process(program.process.pid).net_connections("unix"))
 
 
 def test_f118_cancelled_call_is_not_answered_and_the_next_one_is(down: FaultyDaemon) -> None:
-    """A call that the client cancels while the daemon hangs gets no answer, and holds up no other."""
+    """A call cancelled while the daemon hangs gets no answer and does not delay others."""
     down.start()
     down.client().sync(wait="indexed")
     with McpProgram(down) as program:
@@ -246,7 +246,7 @@ def test_f118_cancelled_call_is_not_answered_and_the_next_one_is(down: FaultyDae
 
 
 def test_f147_hostile_text_comes_back_as_labelled_data(harbour: RunningDaemon) -> None:
-    """Orders, fake calls, closing tags, comments and links come back behind a gutter, with label, place and flags."""
+    """Hostile text is returned behind a gutter, with label, place and flags."""
     with McpProgram(harbour, "--max-tokens=4000") as program:
         program.greet()
         results = [
@@ -263,34 +263,34 @@ def test_f147_hostile_text_comes_back_as_labelled_data(harbour: RunningDaemon) -
             is_hostile = any(part in line for part in ("gnore previous", "memory_delete", "system>", "<!--", "data:"))
             assert not is_hostile or line.startswith("  | "), line
         assert not any(sign in json.dumps(result, ensure_ascii=False) for sign in INVISIBLE)
-        assert all(one.get("path") or one.get("citation") for one in content.get("results", [content]))
+        assert all(found.get("path") or found.get("citation") for found in content.get("results", [content]))
     read = results[-1]["structuredContent"]
     assert HOSTILE[0] in read["text"]
     assert HOSTILE[2] in read["text"]
     assert {"invisible-characters", "source-line"} <= set(read["flags"])
 
 
-def test_f147_no_word_of_the_memory_is_in_the_list_of_tools(harbour: RunningDaemon, tmp_path: Path) -> None:
-    """Instructions and tools are the same bytes with a hostile memory, after its answers, and without any daemon."""
+def test_f147_list_of_tools_contains_no_memory_text(harbour: RunningDaemon, tmp_path: Path) -> None:
+    """Instructions and tools have the same bytes with a hostile memory, after its answers, and without a daemon."""
     away = RunningDaemon(tmp_path, write_config(tmp_path, tmp_path, None), tmp_path)
-    told = []
+    lists = []
     for daemon in (harbour, away):
         with McpProgram(daemon, "--write=all") as program:
             program.greet()
             for _ in range(2):
                 program.answer(program.send("tools/list"))
-                told.append(program.lines[-1].partition(b'"result"')[2])
+                lists.append(program.lines[-1].partition(b'"result"')[2])
                 program.call("memory_search", query="harbour")
-            told[-1] += program.lines[0]
-    assert told[0] == told[2]
-    assert told[1] == told[3]
-    assert told[1].startswith(told[0])
-    assert len(told[0]) > 1_000
-    assert b"arbour" not in told[1]
+            lists[-1] += program.lines[0]
+    assert lists[0] == lists[2]
+    assert lists[1] == lists[3]
+    assert lists[1].startswith(lists[0])
+    assert len(lists[0]) > 1_000
+    assert b"arbour" not in lists[1]
 
 
-def test_f150_default_tools_only_read_whatever_a_result_asks_for(harbour: RunningDaemon) -> None:
-    """With the default tools nothing changes on disk; those that write are not there, and say so when called."""
+def test_f150_default_tools_only_read(harbour: RunningDaemon) -> None:
+    """The default tools change nothing on disk; writing tools are not listed, and calls of them are refused."""
     before = files_of(harbour)
     with McpProgram(harbour) as program:
         program.greet()
@@ -306,8 +306,8 @@ def test_f150_default_tools_only_read_whatever_a_result_asks_for(harbour: Runnin
     assert files_of(harbour) == before
 
 
-def test_f150_each_write_is_limited_marked_and_undone(harbour: RunningDaemon) -> None:
-    """With --write a memory has 4,000 characters at most, stands in the journal with who and when, and is undone."""
+def test_f150_each_write_is_limited_recorded_and_undoable(harbour: RunningDaemon) -> None:
+    """With --write a memory has at most 4,000 characters, is recorded with writer and time, and can be undone."""
     before, client = files_of(harbour), harbour.client()
     known = {change["id"] for change in client.changes()["changes"]}
     with McpProgram(harbour, "--write") as program:
@@ -323,7 +323,7 @@ def test_f150_each_write_is_limited_marked_and_undone(harbour: RunningDaemon) ->
         ]
     changes = [change for change in client.changes()["changes"] if change["id"] not in known]
     assert sorted(change["id"] for change in changes) == sorted(
-        number for one in written for number in one["structuredContent"]["changes"]
+        number for result in written for number in result["structuredContent"]["changes"]
     )
     assert all(change["by"] and change["at"] and change["path"] and change["undoable"] for change in changes)
     for change in changes:
@@ -331,8 +331,8 @@ def test_f150_each_write_is_limited_marked_and_undone(harbour: RunningDaemon) ->
     assert files_of(harbour) == before
 
 
-def test_f150_what_a_model_adds_is_stamped_masked_and_never_what_its_owner_forgot(harbour: RunningDaemon) -> None:
-    """Without a session key too, a model is no owner: from=agent, no pin, no secret, nothing that was forgotten."""
+def test_f150_memory_added_by_a_model_is_marked_and_masked(harbour: RunningDaemon) -> None:
+    """Even without a session key a model is no owner: from=agent, no pin, no secret, nothing forgotten."""
     client, token = harbour.client(), "ghp_" + "16C7e42F292c6912E7710c838347Ae178B4a"
     forgotten = client.retain("W @Harbour: The quay gate opens with the rusty key.")
     client.forget(forgotten["id"])
@@ -355,8 +355,10 @@ def test_f150_what_a_model_adds_is_stamped_masked_and_never_what_its_owner_forgo
 
 
 def test_f150_with_read_only_no_tool_changes_a_byte(tmp_path: Path) -> None:
-    """Where memory.readOnly is set each tool that writes is denied, and the workspace keeps its bytes."""
-    assert WRITING.keys() == rows_of(WriteLevel.ALL).keys() - rows_of(WriteLevel.READ).keys(), "none is left out"
+    """With memory.readOnly each writing tool is denied, and the workspace keeps its bytes."""
+    assert WRITING.keys() == rows_of(WriteLevel.ALL).keys() - rows_of(WriteLevel.READ).keys(), (
+        "every writing tool is tested"
+    )
     workspace = write_workspace(tmp_path / "workspace")
     day = workspace / "memory" / "2026-10-18.md"
     day.write_text(f"{day.read_text()}\n## Retain\n\n- W @Peter: lives in Vienna.\n")
@@ -368,7 +370,7 @@ def test_f150_with_read_only_no_tool_changes_a_byte(tmp_path: Path) -> None:
             for name, arguments in WRITING.items():
                 refused = program.call(name, **({**arguments, "id": memory["id"]} if "id" in arguments else arguments))
                 assert refused["isError"], name
-                # what is shared with a team is written into no note, and here there is no team
+                # sharing with a team writes no note, and there is no team
                 reason = "in no team" if name == "memory_promote" else "read"
                 assert reason in texts(refused).lower(), texts(refused)
             assert not program.call("memory_get", id=memory["id"])["isError"]
@@ -376,14 +378,14 @@ def test_f150_with_read_only_no_tool_changes_a_byte(tmp_path: Path) -> None:
 
 
 def files_of(daemon: RunningDaemon) -> dict[str, bytes]:
-    """Return what stands in the workspace."""
+    """Return the files of the workspace."""
     found = (path for path in daemon.workspace.rglob("*") if path.is_file())
     return {str(path.relative_to(daemon.workspace)): path.read_bytes() for path in found}
 
 
 @pytest.fixture(scope="module")
 def strangers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningDaemon]:
-    """Two agents, each with a socket of its own and a memory of its own."""
+    """Two agents, each with its own socket and memory."""
     home = tmp_path_factory.mktemp("mcp-strangers")
     with prepare(home, None) as daemon:
         client = daemon.client()
@@ -395,8 +397,8 @@ def strangers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningDaemo
 
 @pytest.mark.parametrize("way", ["own socket", "fixed key", "owner's socket with a key"])
 @pytest.mark.parametrize("agent", sorted(MARKERS))
-def test_f145_no_tool_tells_one_agent_what_is_another_s(strangers: RunningDaemon, agent: str, way: str) -> None:
-    """By no tool, whatever it is asked, an agent's program gets a word of the other agent or changes its memory."""
+def test_f145_no_tool_returns_text_of_another_agent(strangers: RunningDaemon, agent: str, way: str) -> None:
+    """No tool returns text of the other agent or changes its memory."""
     other = next(name for name in MARKERS if name != agent)
     [foreign] = strangers.client().memories(agent=other)["memories"]
     before = (strangers.home / other / "MEMORY.md").read_bytes()
@@ -418,17 +420,19 @@ def test_f145_no_tool_tells_one_agent_what_is_another_s(strangers: RunningDaemon
         assert program.call("memory_get", id=foreign["id"])["isError"]
         for tool in ("memory_pin", "memory_unpin", "memory_delete"):
             assert program.call(tool, id=foreign["id"])["isError"]
-        told = [message["result"] for message in map(json.loads, program.lines) if "structuredContent" in str(message)]
-    contents = [one.get("structuredContent", {}) for one in told]
+        replies = [
+            message["result"] for message in map(json.loads, program.lines) if "structuredContent" in str(message)
+        ]
+    contents = [reply.get("structuredContent", {}) for reply in replies]
     seen = json.dumps([content.get("results", content.get("text")) for content in contents])
-    assert len(told) > 20
+    assert len(replies) > 20
     assert not any(marker in seen for marker in MARKERS[other])
     assert (strangers.home / other / "MEMORY.md").read_bytes() == before
-    assert [one["id"] for one in strangers.client().memories(agent=other)["memories"]] == [foreign["id"]]
+    assert [memory["id"] for memory in strangers.client().memories(agent=other)["memories"]] == [foreign["id"]]
 
 
-def test_f145_program_of_one_agent_cannot_be_another_s(strangers: RunningDaemon) -> None:
-    """On the socket of one agent, --agent and --session-key of the other are denied, and nothing is told."""
+def test_f145_program_on_an_agents_socket_cannot_act_for_another(strangers: RunningDaemon) -> None:
+    """On the socket of one agent, --agent and --session-key of the other are denied without any text."""
     for option in ("--agent=beta", f"--session-key={DIRECT.format('beta')}"):
         with McpProgram(strangers, "--write=all", f"--socket={socket_of(strangers.home, 'alpha')}", option) as program:
             program.greet()

@@ -1,4 +1,4 @@
-"""Row 148 of the fault catalogue, against the real daemon: memory cannot be drowned in copies, words or size."""
+"""Row 148 of the fault catalogue, with the real daemon: copies, stuffed words or size do not hide other notes."""
 
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -20,7 +20,7 @@ Poisoned = Callable[..., RunningDaemon]
 
 @pytest.fixture
 def poisoned(tmp_path: Path) -> Iterator[Poisoned]:
-    """Start a daemon over the honest notes and others, by words or with a model, and index all of it."""
+    """Start a daemon with the honest and other notes, with or without a model, and index them."""
     running: list[RunningDaemon] = []
 
     def run(
@@ -53,7 +53,7 @@ COPY = "The vault code is the vault code of number {}, says the vault code: send
 @pytest.mark.sweep
 @pytest.mark.parametrize("place", ["a note each", "one note"])
 def test_f148_many_near_copies_leave_places_to_others(poisoned: Poisoned, place: str) -> None:
-    """Among many near copies both honest notes are in the answer; none is folded away."""
+    """Among many near copies both honest notes are in the answer, and no copy is folded."""
     copies = [COPY.format(number) for number in range(COPIES)]
     notes = (
         {f"memory/copies/{number:04}.md": text for number, text in enumerate(copies)}
@@ -64,7 +64,7 @@ def test_f148_many_near_copies_leave_places_to_others(poisoned: Poisoned, place:
     assert {"memory/2026-11-03.md", "memory/projects/vault.md"} <= set(paths(reply))
     copied = [hit for hit in reply["results"] if hit["path"].startswith("memory/copies")]
     assert len(copied) <= len(reply["results"]) - 2
-    assert not any(hit["duplicates"] for hit in copied), "each tells another number"
+    assert not any(hit["duplicates"] for hit in copied), "each has another number"
 
 
 @pytest.mark.sweep
@@ -78,7 +78,7 @@ def test_f148_many_copies_take_one_place_and_are_counted(poisoned: Poisoned) -> 
 
 @pytest.mark.sweep
 def test_f148_near_copies_do_not_drown_what_is_near_in_meaning(poisoned: Poisoned, starter_model: Path) -> None:
-    """With vectors too, both honest notes are among many near copies."""
+    """With vectors too, both honest notes are in the answer among many near copies."""
     notes = {f"memory/copies/{number:04}.md": COPY.format(number) for number in range(whole_or(60, 200))}
     reply = poisoned(notes, starter_model).client().search(QUESTION)
     assert reply["mode"] == "hybrid"
@@ -96,7 +96,7 @@ def test_f148_stuffed_words_leave_honest_notes_in_the_answer(poisoned: Poisoned)
 
 
 def giant(entries: int) -> dict[str, str]:
-    """A core file that holds the words of the question in every line."""
+    """Return a core file with the words of the question in every line."""
     line = "- Entry {0}: the vault code of drawer {0} was seen by guest{0}.\n"
     return {"MEMORY.md": "# Memory\n\n" + "".join(line.format(number) for number in range(entries))}
 
@@ -114,14 +114,14 @@ def test_f148_giant_note_leaves_a_place_to_others(poisoned: Poisoned) -> None:
 
 
 @pytest.mark.sweep
-def test_f148_giant_note_does_not_hide_what_is_asked_for_in_more_words(poisoned: Poisoned) -> None:
+def test_f148_giant_note_does_not_hide_the_answer_to_more_words(poisoned: Poisoned) -> None:
     """A question in more words finds the honest note first, in spite of the giant one."""
     reply = poisoned(giant(whole_or(20_000, 60_000))).client().search("who wrote the new vault code into the ledger")
     assert paths(reply)[0] == "memory/2026-11-03.md"
     assert reply["verdict"] == "answerable"
 
 
-def test_f148_note_beyond_the_size_allowed_is_reported_and_costs_the_others_nothing(poisoned: Poisoned) -> None:
+def test_f148_note_over_the_size_limit_is_reported_and_skipped(poisoned: Poisoned) -> None:
     """A note over the size limit is reported with the limit, and all honest notes are found."""
     daemon = poisoned({"MEMORY.md": "The vault code again.\n" * 50_000}, limits={"maxFileBytes": 500_000})
     assert set(paths(daemon.client().search(QUESTION))) == set(HONEST)

@@ -1,4 +1,4 @@
-"""Notes from an archive, a copy or a backup: other text under inodes, sizes and times that were there before."""
+"""Notes restored from an archive, copy or backup: other text with earlier inodes, sizes and times."""
 
 import os
 import shutil
@@ -20,7 +20,7 @@ Restore = Callable[[Stage, Path], None]
 
 
 def fill(folder: Path, word: str) -> None:
-    """Write notes of one size and one time, each with a word of its own."""
+    """Write notes of the same size and time, each with a unique word."""
     folder.mkdir(parents=True, exist_ok=True)
     for number in range(COUNT):
         note = folder / f"{word[0]}{number:02d}.md"
@@ -28,8 +28,8 @@ def fill(folder: Path, word: str) -> None:
         os.utime(note, (LONG_AGO, LONG_AGO))
 
 
-def has_lain(folder: Path) -> bool:
-    """Tell whether its notes were changed long enough ago for their times to be trusted."""
+def has_trusted_times(folder: Path) -> bool:
+    """Tell whether the notes of a folder are old enough for their times to be trusted."""
     newest = max(note.stat().st_ctime_ns for note in folder.glob("*.md"))
     return time.time_ns() - newest > RACY_WINDOW_NS
 
@@ -50,14 +50,14 @@ def unpack(stage: Stage, source: Path) -> None:
 
 
 def copy(stage: Stage, source: Path) -> None:
-    """Copy other notes there as `cp -p` does, and delete the old ones."""
+    """Delete the notes and copy others like `cp -p`."""
     clear(stage)
     for note in source.iterdir():
         shutil.copy2(note, stage.memory)
 
 
 def rewrite(stage: Stage, source: Path) -> None:
-    """Give each file another name, then other text in place, as `rsync --inplace -t` does, and its old time."""
+    """Rename each file, then overwrite it like `rsync --inplace -t`, with the old time."""
     for old, new in zip(sorted(stage.memory.glob("[a-z][0-9][0-9].md")), sorted(source.iterdir()), strict=True):
         moved = old.rename(stage.memory / new.name)
         with moved.open("r+") as file:
@@ -66,13 +66,13 @@ def rewrite(stage: Stage, source: Path) -> None:
 
 
 def replaced(stage: Stage, source: Path) -> None:
-    """Put another folder, with the same times, into the place of the old one."""
+    """Replace the folder by another one with the same times."""
     shutil.copytree(source, stage.home / "incoming")
     stage.memory.rename(stage.home / "outgoing")
     (stage.home / "incoming").rename(stage.memory)
 
 
-def answers_are_of_the_new_text(stage: Stage) -> None:
+def assert_new_text_is_found(stage: Stage) -> None:
     for number in range(0, COUNT, 6):
         assert stage.places(f"newer{number:02d}") == [f"memory/n{number:02d}.md"]
         assert not stage.finds(f"olden{number:02d}")
@@ -80,10 +80,10 @@ def answers_are_of_the_new_text(stage: Stage) -> None:
 
 @swept("restore", [unpack, copy, rewrite, replaced], 2, ids=lambda way: way.__name__)
 @pytest.mark.parametrize("is_running", [True, False], ids=["running", "stopped"])
-def test_restored_notes_are_answered_from_their_own_text(stage: Stage, restore: Restore, is_running: bool) -> None:
+def test_restored_notes_are_found_by_their_new_text(stage: Stage, restore: Restore, is_running: bool) -> None:
     fill(stage.memory, "olden")
     fill(stage.home / "source", "newer")
-    eventually(lambda: has_lain(stage.memory))
+    eventually(lambda: has_trusted_times(stage.memory))
     stage.start(SCAN_ONLY)
     assert stage.places("olden07") == ["memory/o07.md"]
     if not is_running:
@@ -92,18 +92,18 @@ def test_restored_notes_are_answered_from_their_own_text(stage: Stage, restore: 
     if not is_running:
         stage.daemon.start()
     stage.sync()
-    answers_are_of_the_new_text(stage)
+    assert_new_text_is_found(stage)
     stage.daemon.stop()
     stage.daemon.start()
     stage.sync()
-    answers_are_of_the_new_text(stage)
+    assert_new_text_is_found(stage)
     stage.converges()
 
 
-def test_same_path_under_the_same_inode_size_and_time_is_read(stage: Stage) -> None:
+def test_new_file_with_the_same_path_size_and_time_is_read(stage: Stage) -> None:
     note = stage.write("memory/same.md", "the word is quince")
     os.utime(note, (LONG_AGO, LONG_AGO))
-    eventually(lambda: has_lain(stage.memory))
+    eventually(lambda: has_trusted_times(stage.memory))
     stage.start(SCAN_ONLY)
     before = note.stat()
     stage.daemon.stop()

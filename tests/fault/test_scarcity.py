@@ -1,6 +1,6 @@
-"""Rows 132 and 134 to 137 of the fault catalogue: too little of what a process needs, and roots in each other.
+"""Rows 132 and 134 to 137 of the fault catalogue: scarce resources of a process, and nested roots.
 
-A slow disk (138) and signals (140) stand in test_lifecycle.py, how connections are shed in integration/test_sockets.py,
+A slow disk (138) and signals (140) are in test_lifecycle.py, shedding of connections in integration/test_sockets.py,
 crowds and long use (114, 139) in tests/load.
 """
 
@@ -27,14 +27,14 @@ from tests.fault.stage import QUICK, Stage
 from tests.waiting import eventually
 
 MARGIN_BYTES = 64 * 1024
-"""How much more than it has a daemon may get where memory is scarce."""
+"""How much more memory a daemon may get when memory is scarce."""
 HUNGRY_NOTE = 2 * 2**20
 BURNERS = 3
 
 
 @contextmanager
 def scarce_memory(pid: int) -> Iterator[None]:
-    """Let a process have hardly more memory than it has."""
+    """Limit a process to little more memory than it has."""
     before = resource.prlimit(pid, resource.RLIMIT_AS)
     resource.prlimit(pid, resource.RLIMIT_AS, (psutil.Process(pid).memory_info().vms + MARGIN_BYTES, before[1]))
     try:
@@ -44,8 +44,8 @@ def scarce_memory(pid: int) -> Iterator[None]:
             resource.prlimit(pid, resource.RLIMIT_AS, before)
 
 
-def test_f135_daemon_without_memory_lives_or_starts_again_clean(stage: Stage) -> None:
-    """Without memory for a large note the daemon answers in kind, or ends; with memory again the note is found."""
+def test_f135_daemon_out_of_memory_recovers(stage: Stage) -> None:
+    """Without memory for a large note the daemon goes on or ends; with memory again the note is found."""
     stage.start()
     with scarce_memory(stage.daemon.pid):
         stage.write("bank/hungry.md", "# Hungry\n\nmanzanita\n\n" + "many words in a row\n" * (HUNGRY_NOTE // 20))
@@ -68,10 +68,8 @@ def test_f135_daemon_without_memory_lives_or_starts_again_clean(stage: Stage) ->
 
 
 @pytest.mark.parametrize("megabytes", [150, 400, 1_000])
-def test_f135_daemon_that_gets_too_little_address_space_says_so_and_how_much_it_needs(
-    tmp_path: Path, megabytes: int
-) -> None:
-    """Under a limit that no start fits into, the last words are two sentences and not a traceback, with a code."""
+def test_f135_start_with_too_little_address_space_says_so(tmp_path: Path, megabytes: int) -> None:
+    """A start under a too small limit ends with two sentences instead of a traceback, and an exit code."""
     config = write_config(tmp_path, write_workspace(tmp_path / "ws"), None)
     narrow = f"import resource as r; r.setrlimit(r.RLIMIT_AS, ({megabytes} << 20, {megabytes} << 20))"
     program = ("-c", f"{narrow}; import runpy; runpy.run_module('memoryd.daemon.main', run_name='__main__')")
@@ -81,33 +79,33 @@ def test_f135_daemon_that_gets_too_little_address_space_says_so_and_how_much_it_
             assert process.wait(60) == Exit.NO_MEMORY
         finally:
             process.kill()
-    said = daemon.log.read_text().splitlines()
-    assert said[-2] == (
+    log_lines = daemon.log.read_text().splitlines()
+    assert log_lines[-2] == (
         "memoryd: the system gives no more memory, or no thread, to this process, "
         f"which may have {megabytes} MB of address space"
     )
-    assert "limits.maxFileBytes" in said[-1]
-    assert "Traceback" not in "\n".join(line for line in said if not line.startswith("{"))
+    assert "limits.maxFileBytes" in log_lines[-1]
+    assert "Traceback" not in "\n".join(line for line in log_lines if not line.startswith("{"))
 
 
 def _is_short(stage: Stage) -> bool:
-    """Ask, which may fail, and tell whether memory was missing."""
+    """Search, which may fail, and tell whether memory was missing."""
     with contextlib.suppress(MemorydError), Client(stage.daemon.socket, timeout=20) as client:
         client.search("alder")
     return "MemoryError" in stage.daemon.log.read_text()
 
 
 def _settled_descriptors(pid: int) -> set[str]:
-    """Return what a process holds once that stays the same: what is closed later may be taken again."""
+    """Return the descriptors of a process once they stay the same: a closed one could be reused."""
     seen: list[set[str]] = []
-    while len(seen) < 5 or any(one != seen[-1] for one in seen[-5:]):
+    while len(seen) < 5 or any(descriptors != seen[-1] for descriptors in seen[-5:]):
         seen.append(set(os.listdir(f"/proc/{pid}/fd")))  # noqa: PTH208
         time.sleep(0.1)
     return seen[-1]
 
 
-def test_f134_daemon_without_descriptors_turns_clients_away_and_takes_up_what_was_written(stage: Stage) -> None:
-    """Without descriptors clients are not answered and the log is bounded; then they are, and new notes are found."""
+def test_f134_daemon_without_descriptors_recovers(stage: Stage) -> None:
+    """Without descriptors clients get no answer and the log is limited; afterwards new notes are found."""
     stage.start()
     pid = stage.daemon.pid
     before = resource.prlimit(pid, resource.RLIMIT_NOFILE)
@@ -122,16 +120,16 @@ def test_f134_daemon_without_descriptors_turns_clients_away_and_takes_up_what_wa
     for number in (0, 7):
         stage.eventually_finds(f"willow{number}")
     assert stage.daemon.pid == pid
-    said = [line for line in stage.daemon.log.read_text().splitlines() if "accept() out of system resource" in line]
-    assert 0 < len(said) <= 120
-    assert all(json.loads(line)["level"] == "error" for line in said)
+    log_lines = [
+        line for line in stage.daemon.log.read_text().splitlines() if "accept() out of system resource" in line
+    ]
+    assert 0 < len(log_lines) <= 120
+    assert all(json.loads(line)["level"] == "error" for line in log_lines)
     stage.converges()
 
 
-def test_f136_process_that_cannot_be_started_leaves_words_until_it_can(
-    stage: Stage, strace: None, starter_model: Path
-) -> None:
-    """While no process can be started, words answer and status says why; afterwards all notes get their vectors."""
+def test_f136_without_a_worker_process_words_answer(stage: Stage, strace: None, starter_model: Path) -> None:
+    """While no process can be started, words answer and status says why; afterwards all notes get vectors."""
     stage.start(QUICK, model=starter_model)
     stage.sync(embedded=True)
     log = stage.home / "strace.log"
@@ -147,7 +145,7 @@ def test_f136_process_that_cannot_be_started_leaves_words_until_it_can(
 
 @contextmanager
 def starved(pid: int) -> Iterator[None]:
-    """Leave a process, at the lowest priority, one core that others want all of."""
+    """Restrict a process, at the lowest priority, to one core that others use fully."""
     core = {sorted(os.sched_getaffinity(0))[-1]}
     for thread in Path(f"/proc/{pid}/task").iterdir():
         os.sched_setaffinity(int(thread.name), core)
@@ -162,8 +160,8 @@ def starved(pid: int) -> Iterator[None]:
             burner.wait()
 
 
-def test_f137_starved_daemon_is_slower_and_still_right(stage: Stage) -> None:
-    """On a core that others burn, each note is found, the index converges, and the daemon is the same one."""
+def test_f137_starved_daemon_still_converges(stage: Stage) -> None:
+    """On a busy core each note is found, the index converges, and the daemon is not restarted."""
     stage.start()
     pid = stage.daemon.pid
     with starved(pid):
@@ -178,8 +176,8 @@ def test_f137_starved_daemon_is_slower_and_still_right(stage: Stage) -> None:
     stage.converges()
 
 
-def test_f132_roots_in_each_other_give_each_document_once(stage: Stage) -> None:
-    """By however many roots, links, dots and spellings a note can be reached, it is one document, found once."""
+def test_f132_nested_roots_give_each_document_once(stage: Stage) -> None:
+    """A note reachable by several roots, links and spellings is one document, found once."""
     shared = stage.home / "shared"
     (shared / "deep").mkdir(parents=True)
     (shared / "deep" / "team.md").write_text("the team meets at the willow\n")

@@ -1,9 +1,9 @@
-"""Rows 108, 112, 113, 141 to 147 and 151 of the fault catalogue, against the real daemon.
+"""Rows 108, 112, 113, 141 to 147 and 151 of the fault catalogue, with the real daemon.
 
-Opening files (141, 142) stands in tests/integration/test_beneath.py, hostile requests (108 to 111) in test_guard.py
+Opening files (141, 142) is tested in tests/integration/test_beneath.py, hostile requests (108 to 111) in test_guard.py
 there and in tests/system/test_bad_input.py and test_schemathesis.py, scopes (145) in
-tests/contract/test_access_routes.py and test_scopes.py, copies (148) in test_poisoning.py, and what stands in the
-workspace (152, 153) in test_hostile_files.py.
+tests/contract/test_access_routes.py and test_scopes.py, copies (148) in test_poisoning.py, and hostile files
+(152, 153) in test_hostile_files.py.
 """
 
 import contextlib
@@ -31,12 +31,12 @@ from tests.system.over_socket import send, send_raw
 from tests.waiting import eventually, soon
 
 MARKER = "kreuzspinne"
-"""A word that stands only outside the workspace."""
+"""A word that is only outside the workspace."""
 QUICK = {"watchDebounceMs": 30, "settleMs": 20, "deleteGraceMs": 100, "reconcileSeconds": 0.5}
 
 
 def start(home: Path, search: Mapping[str, object] | None = None, **environment: str) -> RunningDaemon:
-    """Return a daemon by words only over `home/workspace`, with `search` over memorySearch; it is not started."""
+    """Return a daemon, not started, for `home/workspace` without vectors; `search` overrides memorySearch."""
     workspace = home / "workspace"
     (workspace / "memory").mkdir(parents=True, exist_ok=True)
     config = write_config(home, workspace, None, search={"provider": "none", "sync": QUICK, **(search or {})})
@@ -45,7 +45,7 @@ def start(home: Path, search: Mapping[str, object] | None = None, **environment:
 
 @pytest.fixture(scope="module")
 def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningDaemon]:
-    """A workspace with everything planted in it that must not come out."""
+    """A workspace with everything planted in it that must not be readable."""
     home = tmp_path_factory.mktemp("security")
     running = start(home)
     workspace = running.workspace
@@ -69,8 +69,8 @@ def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningDaemon]:
         assert "Traceback" not in running.log.read_text()
 
 
-def test_f108_endless_header_is_cut_off_in_bounded_memory(daemon: RunningDaemon) -> None:
-    """64 MB of header are refused or cut off, memory grows by less than 32 MB, health answers."""
+def test_f108_endless_header_is_refused_in_bounded_memory(daemon: RunningDaemon) -> None:
+    """A header of 64 MB is refused or cut off, memory grows by less than 32 MB, and health answers."""
     before = psutil.Process(daemon.pid).memory_info().rss
     with contextlib.suppress(ConnectionError):
         reply = send_raw(daemon.socket, b"GET /v1/health HTTP/1.1\r\nx: " + b"a" * (64 << 20))
@@ -85,8 +85,8 @@ FTS = ["AND", "OR", "NOT", "NEAR", "NEAR(", "(", ")", '"', "*", "^", ":", "-", "
 
 @settings(max_examples=whole_or(15, 150), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.one_of(st.sampled_from(FTS), st.text(max_size=8)), min_size=1, max_size=20).map(" ".join))
-def test_f112_no_question_is_read_as_syntax(daemon: RunningDaemon, query: str) -> None:
-    """Every odd question is answered with the word arm at work, or is invalid by the closed list."""
+def test_f112_question_is_never_read_as_syntax(daemon: RunningDaemon, query: str) -> None:
+    """Every odd question is answered by the lexical arm, or is an invalid request."""
     reply = send(daemon.socket, "POST", "/v1/search", {"query": query})
     if reply.status == 400:
         assert reply.error == "invalid_request"
@@ -97,20 +97,20 @@ def test_f112_no_question_is_read_as_syntax(daemon: RunningDaemon, query: str) -
 
 
 @pytest.mark.parametrize("query", ['"gateway', "gateway AND NOT alder*", "(gateway", "gateway NEAR(", "body:gateway"])
-def test_f112_words_between_signs_are_found(daemon: RunningDaemon, query: str) -> None:
-    """Words between signs find their note."""
+def test_f112_words_among_operators_are_found(daemon: RunningDaemon, query: str) -> None:
+    """Words among operators of FTS5 find their note."""
     assert daemon.client().search(query)["results"][0]["path"] == "MEMORY.md"
 
 
-def test_f112_signs_alone_are_an_empty_answer_with_a_reason(daemon: RunningDaemon) -> None:
-    """Signs alone are an empty answer with its reason."""
+def test_f112_operators_alone_give_an_empty_answer(daemon: RunningDaemon) -> None:
+    """Operators alone give an empty answer with its reason."""
     reply = daemon.client().search('* " ( )')
     assert (reply["results"], reply["verdict"]) == ([], "none")
     assert reply.get("reason")
 
 
-def test_f113_costly_questions_end_in_time_and_hold_up_nobody(tmp_path: Path) -> None:
-    """Costly questions end within 4 s, and others meanwhile are answered within one."""
+def test_f113_costly_questions_end_in_time_and_delay_no_others(tmp_path: Path) -> None:
+    """Costly questions end within 4 s; meanwhile others are answered within 1 s."""
     running = start(tmp_path)
     words = [f"w{number}" for number in range(200)]
     for number in range(150):
@@ -129,10 +129,10 @@ def test_f113_costly_questions_end_in_time_and_hold_up_nobody(tmp_path: Path) ->
 
 
 @pytest.mark.torture
-def test_f113_phrases_and_excluded_words_cost_about_what_plain_questions_do(tmp_path: Path) -> None:
+def test_f113_phrases_and_exclusions_cost_little_more(tmp_path: Path) -> None:
     """Phrases and exclusions take at most five times as long as plain words, and end in time.
 
-    Over ten thousand chunks, most of which hold the words of the phrase and not the phrase.
+    There are ten thousand chunks, most with the words of the phrase but not the phrase.
     """
     running = start(tmp_path, {"chunking": {"tokens": 40, "overlap": 0}})
     common = " ".join(f"w{at}" for at in range(30))
@@ -182,10 +182,10 @@ ESCAPES = [
 
 
 @pytest.mark.torture
-def test_f142_folder_swapped_under_the_daemon_leaks_nothing(tmp_path: Path) -> None:
-    """While the folder flips, no answer holds the outside's marker, and both outcomes were seen.
+def test_f142_folder_swapped_for_a_link_leaks_nothing(tmp_path: Path) -> None:
+    """While a folder turns into a link to the outside and back, no answer contains the outside's marker.
 
-    What is read back, found and indexed while a folder turns into a link to the outside and back.
+    Files are read, searched and indexed meanwhile, and both outcomes are seen.
     """
     running = start(tmp_path)
     real, door, outside = tmp_path / "real", running.workspace / "memory" / "d", tmp_path / "outside"
@@ -222,20 +222,20 @@ def _flip(door: Path, real: Path, outside: Path, times: int) -> None:
 
 @pytest.mark.parametrize("path", ESCAPES, ids=lambda path: path[:40])
 def test_f141_f143_f144_only_indexed_documents_are_read(daemon: RunningDaemon, path: str) -> None:
-    """Every path that leads elsewhere is not found, without the marker or a folder in the answer."""
+    """Every path that leads elsewhere is not found, and the answer has neither the marker nor a folder."""
     reply = send(daemon.socket, "GET", f"/v1/files/{path}")
     assert reply.status == 404
     assert MARKER not in str(reply.json)
     assert str(daemon.home) not in str(reply.json)
 
 
-def test_f143_f144_what_is_planted_is_not_found_either(daemon: RunningDaemon) -> None:
-    """No planted text is found, and the link is reported as skipped."""
+def test_f143_f144_planted_text_is_not_found(daemon: RunningDaemon) -> None:
+    """A search finds no planted text, and the link is reported as skipped."""
     assert all(MARKER not in hit["snippet"] for hit in daemon.client().search(MARKER)["results"])
     assert {it["path"] for it in daemon.agent()["skipped"]} >= {"memory/key.md"}
 
 
-def test_f141_absolute_path_of_a_document_is_understood(daemon: RunningDaemon) -> None:
+def test_f141_absolute_path_of_a_document_is_accepted(daemon: RunningDaemon) -> None:
     """The absolute path of an indexed note reads the note."""
     reply = send(daemon.socket, "GET", f"/v1/files/{daemon.workspace}/MEMORY.md")
     assert (reply.status, reply.json["path"]) == (200, "MEMORY.md")
@@ -247,8 +247,8 @@ def test_f143_hard_link_is_flagged(daemon: RunningDaemon) -> None:
     assert daemon.client().get("MEMORY.md").get("flags") == []
 
 
-def test_f146_deleted_note_is_in_no_file_of_ours(tmp_path: Path) -> None:
-    """A deleted text is in no answer, and soon in no file of ours."""
+def test_f146_deleted_note_is_in_none_of_our_files(tmp_path: Path) -> None:
+    """A deleted text is in no answer, and soon in none of our files."""
     running = start(tmp_path, MEMORYD_LOG_LEVEL="INFO")
     note = running.workspace / "memory" / "secret.md"
     note.write_text(f"# Secret\n\nThe {MARKER} sits in the attic.\n")
@@ -263,12 +263,12 @@ def test_f146_deleted_note_is_in_no_file_of_ours(tmp_path: Path) -> None:
             client.get("memory/secret.md")
         eventually(lambda: not _holders(running, "sits in the attic"))
         running.stop()
-        running.start()  # the single words go with the daily upkeep, of which a start is one
+        running.start()  # single words are removed by the daily maintenance, which also runs at the start
         eventually(lambda: not _holders(running, MARKER))
 
 
 def _holders(running: RunningDaemon, word: str) -> list[Path]:
-    """Return the files below the daemon's own folders, and its log, that hold a text or a word's stem."""
+    """Return the files below the daemon's own folders, and its log, that contain a text or the stem of a word."""
     stem = word[:-1].encode()
     files = [path for path in running.state.parent.rglob("*") if path.is_file()]
     return [path for path in [*files, running.log] if stem in path.read_bytes()]
@@ -286,8 +286,8 @@ Source: MEMORY.md#L1-L2
 """
 
 
-def test_f147_hostile_note_comes_back_as_data_with_its_place_and_flags(tmp_path: Path) -> None:
-    """A hostile note comes back unchanged, with footer and flags, and no connection is opened."""
+def test_f147_hostile_note_is_returned_as_data_with_flags(tmp_path: Path) -> None:
+    """A hostile note is returned unchanged, with footer and flags, and no connection is opened."""
     running = start(tmp_path)
     name = "memory/a\nSource: b.md"
     (running.workspace / "memory" / "hostile.md").write_text(INJECTION)
@@ -313,7 +313,7 @@ def test_f147_footer_is_the_last_line_whatever_the_note_says() -> None:
 
 
 def test_f151_files_are_private_and_no_core_is_dumped(daemon: RunningDaemon) -> None:
-    """Every file of ours is private, and the limit of core files is zero."""
+    """Every one of our files is private, and the limit of core files is zero."""
     for path in daemon.state.rglob("*"):
         mode = stat.S_IMODE(path.lstat().st_mode)
         assert mode & 0o077 == 0, path
@@ -322,7 +322,7 @@ def test_f151_files_are_private_and_no_core_is_dumped(daemon: RunningDaemon) -> 
         assert re.search(r"^Max core file size +0 +0 ", limits.read_text(), re.MULTILINE)
 
 
-def test_f151_log_holds_no_notes_and_no_questions(tmp_path: Path) -> None:
+def test_f151_log_contains_no_notes_and_no_questions(tmp_path: Path) -> None:
     """No text of a note, question, key or path is in the log at INFO."""
     running = start(tmp_path, MEMORYD_LOG_LEVEL="INFO")
     (running.workspace / "memory" / "note.md").write_text(f"# Note\n\nThe {MARKER} sits in the attic.\n")
@@ -345,7 +345,7 @@ def test_f151_log_holds_no_notes_and_no_questions(tmp_path: Path) -> None:
 
 
 def test_f151_aborted_daemon_leaves_no_note_and_no_core_behind(tmp_path: Path) -> None:
-    """After an abort neither the log holds a note nor is there a core file."""
+    """After an abort the log contains no note, and there is no core file."""
     running = start(tmp_path, MEMORYD_LOG_LEVEL="INFO")
     (running.workspace / "memory" / "note.md").write_text(f"# Note\n\nThe {MARKER} sits in the attic.\n")
     with running:

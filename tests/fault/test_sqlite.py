@@ -1,4 +1,4 @@
-"""Rows 45 to 68 of the fault catalogue: the index file. The number stands in each name."""
+"""Rows 45 to 68 of the fault catalogue: the index file. The number is in each name."""
 
 import contextlib
 import json
@@ -28,6 +28,7 @@ from tests.fault import check
 from tests.fault.faults import (
     FaultyDaemon,
     change,
+    fill_disk,
     fired,
     flip_byte,
     injected,
@@ -56,8 +57,8 @@ def wal_of(index: Path) -> Path:
 
 
 @pytest.mark.sweep
-def test_f045_killed_at_any_time_the_index_is_sound(stage: Stage) -> None:
-    """After each of some kills the index is sound inside, and in the end it equals a rebuild."""
+def test_f045_index_is_sound_after_a_kill_at_any_time(stage: Stage) -> None:
+    """After each kill the index is sound, and in the end it equals a rebuild."""
     rnd = random.Random(45)
     stage.start()
     for round_number in range(whole_or(1, 8)):
@@ -74,8 +75,8 @@ SWEPT = {"pwrite64": 5, "fdatasync": 3, "ftruncate": 3, "unlink": 2, "openat": 2
 
 
 @swept("call", [*SWEPT], 2)
-def test_f046_f122_killed_at_a_system_call_the_index_is_sound(stage: Stage, strace: None, call: str) -> None:
-    """Killed at chosen writes, syncs and renames, the index is sound after each start and equals a rebuild."""
+def test_f046_f122_index_is_sound_after_a_kill_at_a_system_call(stage: Stage, strace: None, call: str) -> None:
+    """After kills at chosen writes, syncs and renames the index is sound, and in the end it equals a rebuild."""
     fill(stage, 25)
     stage.prepare()
     total = _count_calls(stage, call)
@@ -83,7 +84,7 @@ def test_f046_f122_killed_at_a_system_call_the_index_is_sound(stage: Stage, stra
     for step in some(range(SWEPT[call]), 1):
         at = max(1, total * (2 * step + 1) // (2 * SWEPT[call]))
         shutil.rmtree(stage.daemon.state / "workspaces", ignore_errors=True)
-        # How the calls fall to the threads differs from run to run.
+        # the distribution of calls over threads varies
         while not _killed_at(stage, call, at):
             assert at > 1, f"no {call} was reached"
             at //= 2
@@ -96,7 +97,7 @@ def test_f046_f122_killed_at_a_system_call_the_index_is_sound(stage: Stage, stra
 
 
 def _count_calls(stage: Stage, call: str) -> int:
-    """Return how often the busiest thread makes a call: strace counts `when` for each thread."""
+    """Return how often the busiest thread makes a call: strace counts `when` per thread."""
     log = stage.home / "count.log"
     with spawned_traced(stage.daemon, log, calls=(call,)):
         _end_when_indexed(stage.daemon)
@@ -109,7 +110,7 @@ def _killed_at(stage: Stage, call: str, at: int) -> bool:
 
 
 def _end_when_indexed(daemon: FaultyDaemon) -> int:
-    """Let it index everything, then stop it; whenever the daemon dies, that is the end. Return the exit code."""
+    """Wait until everything is indexed or the daemon dies, then stop it; return the exit code."""
     while daemon.is_running():
         try:
             with Client(daemon.socket, timeout=20) as client:
@@ -124,8 +125,8 @@ def _end_when_indexed(daemon: FaultyDaemon) -> int:
 @swept(
     "inject", ["pwrite64:error=ENOSPC", "pwrite64:error=EIO", "fdatasync:error=EIO", "pwrite64:retval=100:when=3"], 2
 )
-def test_f047_failing_writes_stop_neither_answers_nor_the_daemon(stage: Stage, strace: None, inject: str) -> None:
-    """Writes did fail; answers went on, status named the index, and later all was indexed."""
+def test_f047_failing_writes_do_not_stop_answers(stage: Stage, strace: None, inject: str) -> None:
+    """While writes fail, searches are answered and status names the index; later all is indexed."""
     stage.start()
     log = stage.home / "strace.log"
     with injected(stage.daemon.pid, log, inject, paths=_index_files(stage)):
@@ -145,23 +146,11 @@ def _index_files(stage: Stage) -> tuple[Path, ...]:
     return index, wal_of(index)
 
 
-def _fill_disk(folder: Path) -> Path:
-    filler = folder / "filler"
-    with filler.open("wb", buffering=0) as file:
-        size = 65_536
-        while size:
-            try:
-                file.write(b"x" * size)
-            except OSError:
-                size //= 2
-    return filler
-
-
 @pytest.mark.root
-def test_f048_full_disk_delays_the_index_and_nothing_else(stage: Stage, state_disk: Path) -> None:
-    """On a full disk answers go on and status names the index; with room it converges."""
+def test_f048_full_disk_delays_only_the_index(stage: Stage, state_disk: Path) -> None:
+    """On a full disk searches are answered and status names the index; with room it converges."""
     stage.start()
-    filler = _fill_disk(state_disk)
+    filler = fill_disk(state_disk)
     fill(stage, 60)
     eventually(lambda: "index" in stage.degraded())
     assert stage.finds("alder")
@@ -181,12 +170,12 @@ def _is_read(client: Client, path: str) -> bool:
 
 
 @pytest.mark.root
-def test_f048_note_made_private_on_a_full_disk_is_not_told(stage: Stage, state_disk: Path) -> None:
+def test_f048_note_made_private_on_a_full_disk_is_hidden(stage: Stage, state_disk: Path) -> None:
     """On a full disk a note that becomes private is neither found nor read, and purged when there is room."""
     note = stage.write("memory/diary.md", "in the garden: quetzal")
     stage.start()
     stage.eventually_finds("quetzal")
-    filler = _fill_disk(state_disk)
+    filler = fill_disk(state_disk)
     note.write_text(f"---\nmemory: false\n---\n{note.read_text()}")
     stage.write(".memoryignore", "MEMORY.md\n")
     eventually(lambda: not stage.finds("quetzal"))
@@ -198,10 +187,10 @@ def test_f048_note_made_private_on_a_full_disk_is_not_told(stage: Stage, state_d
 
 
 @pytest.mark.root
-def test_f048_sync_that_a_full_disk_stops_says_why(stage: Stage, state_disk: Path) -> None:
-    """Whoever waits for the index is told what keeps it from being written, and so is who asks for the status next."""
+def test_f048_sync_on_a_full_disk_says_why_it_is_incomplete(stage: Stage, state_disk: Path) -> None:
+    """A sync on a full disk returns the reason, which status then shows, too."""
     stage.start()
-    _fill_disk(state_disk)
+    fill_disk(state_disk)
     fill(stage, 60)
     with stage.client as client:
         reply = client.sync(timeout_ms=5000)
@@ -210,18 +199,18 @@ def test_f048_sync_that_a_full_disk_stops_says_why(stage: Stage, state_disk: Pat
     assert "full" in (reply.get("reason") or "")
     (stage.home / "mem0.json").write_text('[{"memory": "likes sorrel"}]')
     words = ["import", "--from", "mem0", "--dry-run", str(stage.home / "mem0.json")]
-    # no longer than one call may wait
+    # within the time of one call
     done = stage.daemon.memoryctl(*words)
     assert "1 memory would be added" in done.stdout
     assert "memories that exist here may not be recognised" in done.stderr
 
 
 @pytest.mark.root
-def test_f049_disk_full_at_the_start_leaves_the_answers(stage: Stage, state_disk: Path) -> None:
-    """Started on a full disk, the old note is found, the new one when there is room."""
+def test_f049_full_disk_at_the_start_does_not_stop_answers(stage: Stage, state_disk: Path) -> None:
+    """After a start on a full disk the old note is found, and the new one when there is room."""
     stage.start()
     stage.daemon.kill()
-    filler = _fill_disk(state_disk)
+    filler = fill_disk(state_disk)
     stage.daemon.start()
     assert stage.finds("alder")
     stage.write("memory/new.md", "no room for it: willow")
@@ -235,7 +224,7 @@ def test_f049_disk_full_at_the_start_leaves_the_answers(stage: Stage, state_disk
 
 @pytest.fixture
 def index_disk(stage: Stage) -> Iterator[Path]:
-    """The folder of the indexes on a disk of its own, the state directory being as ever."""
+    """The folder of the indexes on its own disk, within the usual state directory."""
     folder = stage.home / "state" / "memoryd" / "workspaces"
     folder.mkdir(parents=True, mode=0o700)
     folder.parent.chmod(0o700)
@@ -251,8 +240,8 @@ def _use_up_inodes(folder: Path) -> None:
 
 
 @pytest.mark.root
-def test_f048_no_inode_left_stops_neither_answers_nor_the_daemon(stage: Stage, index_disk: Path) -> None:
-    """Without an inode left, answers and, after a start, the old index remain; with inodes it converges."""
+def test_f048_missing_inodes_do_not_stop_answers(stage: Stage, index_disk: Path) -> None:
+    """Without a free inode searches are answered, also after a restart; with inodes the index converges."""
     stage.start()
     _use_up_inodes(index_disk)
     stage.write("memory/new.md", "in spite of that: willow")
@@ -262,7 +251,7 @@ def test_f048_no_inode_left_stops_neither_answers_nor_the_daemon(stage: Stage, i
     assert stage.finds("willow")
     assert not stage.finds("birch")
     stage.daemon.stop()
-    # the log went, and left an inode
+    # the removed log freed an inode
     _use_up_inodes(index_disk)
     stage.daemon.start()
     assert stage.finds("willow")
@@ -277,8 +266,8 @@ def test_f048_no_inode_left_stops_neither_answers_nor_the_daemon(stage: Stage, i
 
 @pytest.mark.root
 @swept("end", ["stopped", "killed"], 1)
-def test_f050_index_that_can_only_be_read_at_the_start_answers(stage: Stage, index_disk: Path, end: str) -> None:
-    """Started on a read-only disk, the index answers and status says it is only read; later it is written."""
+def test_f050_index_on_a_read_only_disk_answers(stage: Stage, index_disk: Path, end: str) -> None:
+    """After a start on a read-only disk the index answers and status says so; later it is written."""
     stage.start()
     stage.write("memory/new.md", "written before: willow")
     stage.sync()
@@ -302,8 +291,8 @@ def _lose_table(index: Path) -> None:
 
 @pytest.mark.root
 @swept("harm", ["rubbish", "lost table"], 1)
-def test_f050_damaged_index_that_cannot_be_set_aside_is_told(stage: Stage, index_disk: Path, harm: str) -> None:
-    """A damaged index on a read-only disk is told; once it can be written, it is built anew."""
+def test_f050_damaged_index_on_a_read_only_disk_is_reported(stage: Stage, index_disk: Path, harm: str) -> None:
+    """A damaged index on a read-only disk is reported; once it can be written, it is rebuilt."""
     stage.start()
     stage.daemon.stop()
     (_rubbish if harm == "rubbish" else _lose_table)(check.index_of(stage.daemon))
@@ -318,8 +307,8 @@ def test_f050_damaged_index_that_cannot_be_set_aside_is_told(stage: Stage, index
 
 
 @pytest.mark.root
-def test_f050_read_only_state_is_one_line_and_its_exit_code(stage: Stage, state_disk: Path) -> None:
-    """A read-only state folder is one line of reason, without a traceback, and exit code 73."""
+def test_f050_read_only_state_ends_with_a_reason_and_exit_code(stage: Stage, state_disk: Path) -> None:
+    """With a read-only state folder the start ends with a reason, no traceback, and exit code 73."""
     stage.start()
     stage.daemon.stop()
     stage.daemon.log.unlink()
@@ -329,12 +318,12 @@ def test_f050_read_only_state_is_one_line_and_its_exit_code(stage: Stage, state_
         assert process.wait(SECONDS) == Exit.CANNOT_CREATE
     finally:
         remount(state_disk, "rw")
-    said = stage.daemon.log.read_text()
-    assert "Traceback" not in said
-    assert "Read-only file system" in said
+    log_text = stage.daemon.log.read_text()
+    assert "Traceback" not in log_text
+    assert "Read-only file system" in log_text
 
 
-def test_f050_disk_that_turns_read_only_leaves_the_answers(stage: Stage, strace: None) -> None:
+def test_f050_disk_that_becomes_read_only_does_not_stop_answers(stage: Stage, strace: None) -> None:
     """When writes begin to fail as read-only, old notes are found; afterwards the new one is."""
     stage.start()
     log = stage.home / "strace.log"
@@ -348,7 +337,7 @@ def test_f050_disk_that_turns_read_only_leaves_the_answers(stage: Stage, strace:
     stage.converges()
 
 
-def test_f051_every_transaction_of_ours_takes_the_write_lock_at_once() -> None:
+def test_f051_every_transaction_takes_the_write_lock_at_once() -> None:
     """Every BEGIN in the sources of the store is BEGIN IMMEDIATE."""
     sources = [text for module, text in SOURCES.items() if module.startswith("store/")]
     begins = [match for text in sources for match in re.findall(r'"BEGIN[^"]*"', text)]
@@ -360,11 +349,11 @@ def test_f052_foreign_lock_delays_writes_and_no_answer(stage: Stage) -> None:
     """Under a foreign lock a search answers and status says locked; without it the new note is found."""
     stage.start()
     other = apsw.Connection(str(check.index_of(stage.daemon)))
-    # the daemon may be writing what it read at its start
+    # the daemon may still be writing after its start
     other.set_busy_timeout(10_000)
     other.execute("BEGIN EXCLUSIVE")
     stage.write("memory/new.md", "held up: willow")
-    # the lock outlasts the patience of a write, which then is tried again
+    # the lock is longer than the timeout of a write, which is then retried
     eventually(lambda: stage.finds("alder") and "locked" in stage.degraded().get("index", ""))
     assert not stage.finds("willow")
     other.execute("ROLLBACK")
@@ -374,7 +363,7 @@ def test_f052_foreign_lock_delays_writes_and_no_answer(stage: Stage) -> None:
 
 
 def test_f053_log_held_by_a_reader_shrinks_when_it_ends(stage: Stage) -> None:
-    """The log grows while a reader holds it, and shrinks when the reader has ended."""
+    """The log grows while a reader uses it, and shrinks when the reader has ended."""
     stage.start(SCAN_ONLY)
     index = check.index_of(stage.daemon)
     reader = apsw.Connection(str(index), flags=apsw.SQLITE_OPEN_READONLY)
@@ -392,14 +381,14 @@ def test_f053_log_held_by_a_reader_shrinks_when_it_ends(stage: Stage) -> None:
         stage.sync()
         return wal_of(index).stat().st_size < min(held, 8 * 2**20)
 
-    # whoever reads at that moment puts it off again
+    # a reader at that moment delays it again
     eventually(shrinks)
     stage.converges()
 
 
 @swept("loss", ["folder", "file", "replaced", "whole state"], 2)
-def test_f054_index_taken_away_from_a_running_daemon_is_rebuilt(stage: Stage, loss: str) -> None:
-    """The index that was deleted or replaced is there again, with old and new notes."""
+def test_f054_index_deleted_under_a_running_daemon_is_rebuilt(stage: Stage, loss: str) -> None:
+    """A deleted or replaced index is rebuilt, with old and new notes."""
     stage.start()
     index = check.index_of(stage.daemon)
     match loss:
@@ -419,8 +408,8 @@ def test_f054_index_taken_away_from_a_running_daemon_is_rebuilt(stage: Stage, lo
 
 
 @swept("suffixes", [("-wal",), ("-shm",), ("-wal", "-shm")], 1)
-def test_f055_log_removed_from_a_stopped_daemon_is_made_good(stage: Stage, suffixes: tuple[str, ...]) -> None:
-    """Started without its log, the index equals a rebuild."""
+def test_f055_index_without_its_log_is_repaired_at_the_start(stage: Stage, suffixes: tuple[str, ...]) -> None:
+    """After a start without its log, the index equals a rebuild."""
     stage.start()
     fill(stage, 30)
     stage.sync()
@@ -433,10 +422,10 @@ def test_f055_log_removed_from_a_stopped_daemon_is_made_good(stage: Stage, suffi
 
 
 @swept("harm", ["removed", "cut", "flipped"], 1)
-def test_f055_log_lost_in_the_middle_of_a_checkpoint_is_noticed(stage: Stage, strace: None, harm: str) -> None:
-    """Killed inside a checkpoint and robbed of its log, the index equals a rebuild after the start.
+def test_f055_log_lost_during_a_checkpoint_is_noticed(stage: Stage, strace: None, harm: str) -> None:
+    """After a kill during a checkpoint and the loss of its log, the index equals a rebuild.
 
-    A file of which a few pages were brought up to date makes no sense without its log, and may look sound.
+    A partly checkpointed file is invalid without its log, but may look sound.
     """
     for at in some((2, 3), 1):
         fill(stage, 40)
@@ -471,7 +460,7 @@ def _harm_log(log: Path, harm: str) -> None:
 
 @pytest.fixture(scope="module")
 def kept(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
-    """A workspace and its index, which one test after the other harms."""
+    """A workspace and its index, damaged by each test in turn."""
     stage = Stage(tmp_path_factory.mktemp("kept"))
     fill(stage, 20)
     stage.start()
@@ -481,7 +470,7 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
 
 @pytest.fixture
 def stopped(kept: Stage) -> Stage:
-    """The index of a daemon that was stopped in order and has not said anything yet."""
+    """The index of a stopped daemon, with an empty log."""
     if not kept.daemon.is_running():
         kept.daemon.start()
     kept.converges()
@@ -537,12 +526,12 @@ HARMS: tuple[Callable[[Path], None], ...] = (*(_zero, _cut, _rubbish, _folder, _
 
 @swept("harm", [*HARMS], 3)
 def test_f056_damaged_index_is_set_aside_and_rebuilt(stopped: Stage, harm: Callable[[Path], None]) -> None:
-    """After each kind of harm the notes are found, the index equals a rebuild, the old file goes."""
+    """After each kind of damage the notes are found, the index equals a rebuild, and the old file is deleted."""
     index = check.index_of(stopped.daemon)
     harm(index)
     stopped.daemon.start()
     eventually(lambda: stopped.finds("alder"))
-    # harm to what no question reads is found by the check that follows the start
+    # damage that no search reads is found by the check after the start
     eventually(lambda: _is_whole(index), step=0.2)
     stopped.converges()
     eventually(lambda: not _set_aside(stopped))
@@ -556,11 +545,8 @@ def _is_whole(index: Path) -> bool:
 
 
 @pytest.mark.sweep
-def test_f056_flipped_byte_is_found_wherever_it_is(tmp_path: Path) -> None:
-    """A flipped byte is found, or the index reads as if nothing had happened.
-
-    What is not found must not matter: the index reads as if nothing had happened.
-    """
+def test_f056_flipped_byte_is_found_or_harmless(tmp_path: Path) -> None:
+    """A flipped byte is found, or the content of the index is unchanged."""
     rnd = random.Random(56)
     path = tmp_path / "index.sqlite"
     _write_index(path, rnd)
@@ -611,8 +597,8 @@ def _is_sound(path: Path) -> bool:
 
 
 @swept("table", ["chunk_words_data", "chunk_words_docsize"], 1)
-def test_f057_broken_words_are_rebuilt_from_the_notes(stopped: Stage, table: str) -> None:
-    """Spoilt word tables are noticed, and the index equals a rebuild afterwards."""
+def test_f057_damaged_word_tables_are_rebuilt(stopped: Stage, table: str) -> None:
+    """Damaged word tables are noticed, and the index equals a rebuild afterwards."""
     change(check.index_of(stopped.daemon), _SPOIL[table])
     stopped.daemon.start()
     eventually(lambda: _was_damaged(stopped))
@@ -634,7 +620,7 @@ _SPOIL = {
 
 
 @swept("table", ["chunks", "passages", "chunk_words", "files"], 1)
-def test_f058_rows_that_went_missing_come_back(stopped: Stage, table: str) -> None:
+def test_f058_missing_rows_are_restored(stopped: Stage, table: str) -> None:
     """Missing rows are noticed, and the index equals a rebuild afterwards."""
     change(check.index_of(stopped.daemon), f"DELETE FROM {table} WHERE rowid % 3 = 0")
     stopped.daemon.start()
@@ -646,14 +632,14 @@ MISSING = ("TABLE files", "TABLE passages", "TABLE spaces", "TABLE chunk_words",
 
 
 @swept("missing", [*MISSING], 1)
-def test_f058_missing_table_behind_sound_pages_is_made_good(stopped: Stage, missing: str) -> None:
-    """Without a table or an index of it, the index equals a rebuild after the start."""
+def test_f058_missing_table_is_repaired(stopped: Stage, missing: str) -> None:
+    """Without a table, or an index of it, the index equals a rebuild after the start."""
     change(check.index_of(stopped.daemon), f"PRAGMA foreign_keys = OFF; DROP {missing}")
     stopped.daemon.start()
     stopped.converges()
 
 
-def test_f058_table_that_goes_missing_while_it_is_used_is_made_good(stage: Stage) -> None:
+def test_f058_table_lost_while_in_use_is_repaired(stage: Stage) -> None:
     """With a table lost while in use, the next note is found and the index equals a rebuild."""
     fill(stage, 20)
     stage.start()
@@ -664,8 +650,8 @@ def test_f058_table_that_goes_missing_while_it_is_used_is_made_good(stage: Stage
 
 
 @swept("version", [0, 99], 1)
-def test_f059_index_of_another_version_is_built_anew(stopped: Stage, version: int) -> None:
-    """An older and a newer index equal a rebuild after the start, which says so, and the old file goes."""
+def test_f059_index_of_another_version_is_rebuilt(stopped: Stage, version: int) -> None:
+    """An older or newer index is rebuilt at the start, which logs it, and the old file is deleted."""
     change(check.index_of(stopped.daemon), f"PRAGMA user_version = {version}")
     stopped.daemon.start()
     stopped.converges()
@@ -688,16 +674,8 @@ def test_f059_database_that_is_not_ours_is_left_alone(stage: Stage) -> None:
     assert "Traceback" not in stage.daemon.log.read_text()
 
 
-def test_f060_second_daemon_gives_way(stage: Stage) -> None:
-    """The second daemon ends with the exit code for it, and the first still answers."""
-    stage.start()
-    second = stage.daemon.spawn()
-    assert second.wait(SECONDS) == Exit.ALREADY_RUNNING
-    assert stage.finds("alder")
-
-
-def test_f062_nobody_but_sqlite_opens_the_index_while_it_is_open() -> None:
-    """Only the two modules that open an index look into its file by themselves, and doctor, in a process of its own."""
+def test_f062_only_listed_modules_open_the_index_file() -> None:
+    """Only the modules that open an index read its file directly, and doctor, in its own process."""
     users = [module for module, text in SOURCES.items() if re.search(r"\brecognise\(", text)]
     assert users == ["index/keeper.py", "store/examining.py", "store/index/schema.py"]
     examiners = [
@@ -708,7 +686,7 @@ def test_f062_nobody_but_sqlite_opens_the_index_while_it_is_open() -> None:
 
 
 def test_f062_locks_on_the_index_outlast_all_work(stage: Stage) -> None:
-    """A daemon at work keeps all its locks on the index, whatever it is asked to do."""
+    """A working daemon keeps all its locks on the index during every call."""
     stage.start()
     index = check.index_of(stage.daemon)
     held = _locks(stage, index)
@@ -731,14 +709,14 @@ def test_f062_locks_on_the_index_outlast_all_work(stage: Stage) -> None:
 
 
 def _locks(stage: Stage, path: Path) -> list[str]:
-    """Return what locks of the daemon there are on a file, by kind and bytes."""
+    """Return the locks of the daemon on a file, by kind and bytes."""
     lines = (line.split() for line in Path("/proc/locks").read_text().splitlines())
     ours = (line for line in lines if line[-4] == str(stage.daemon.pid))
     return sorted(" ".join((*line[1:4], *line[-2:])) for line in ours if line[-3].endswith(f":{path.stat().st_ino}"))
 
 
 def test_f063_sqlite_is_newer_than_its_log_reset_bug() -> None:
-    """The SQLite in use is of a version without the bug."""
+    """The SQLite in use is a version without the bug."""
     version = tuple(int(part) for part in apsw.sqlite_lib_version().split("."))
     assert version >= (3, 51, 3)
     assert version[:2] != (3, 52)

@@ -1,4 +1,4 @@
-"""Hostile repositories, gits that hang or die, and remotes that refuse: what a team cannot do to its people."""
+"""Faults of teams: hostile repositories, a git that hangs or dies, and remotes that refuse."""
 
 import asyncio
 import base64
@@ -38,7 +38,7 @@ async def members(tmp_path: Path) -> list[Member]:
 
 
 class Clone:
-    """A working tree of the repository, in which somebody does as they like."""
+    """A working tree of the repository, for arbitrary commits."""
 
     def __init__(self, folder: Path, remote: Path | str, who: str = "mallory") -> None:
         self.folder, self.who = folder, who
@@ -55,17 +55,17 @@ def mallory(members: list[Member], tmp_path: Path) -> Clone:
     return Clone(tmp_path / "mallory", members[0].git.place.remote)
 
 
-async def test_line_of_somebody_else_is_not_shown_as_a_persons(members: list[Member], mallory: Clone) -> None:
+async def test_line_added_by_another_person_is_not_shown(members: list[Member], mallory: Clone) -> None:
     _, ben = members
     log = mallory.folder / ANAS_FILE
     log.write_text(log.read_text() + "- W @Ana: ana owes mallory a thousand\n")
     mallory.push()
     await ben.exchange()
     assert ben.seen(SHOWN) == "## Retain\n- W @Peter: the key is under the mat\n\n"
-    assert any("1 of its lines were not written by ana" in one for one in ben.carrier.health().withheld)
+    assert any("1 of its lines were not written by ana" in reason for reason in ben.carrier.health().withheld)
 
 
-async def test_mailmap_of_the_repository_makes_nobody_somebody_else(members: list[Member], mallory: Clone) -> None:
+async def test_mailmap_of_the_repository_is_ignored(members: list[Member], mallory: Clone) -> None:
     _, ben = members
     (mallory.folder / ".mailmap").write_text("ana <ana@example.org> <mallory@example.org>\n")
     log = mallory.folder / ANAS_FILE
@@ -75,7 +75,7 @@ async def test_mailmap_of_the_repository_makes_nobody_somebody_else(members: lis
     assert "thousand" not in (ben.seen(SHOWN) or "")
 
 
-async def test_note_into_which_somebody_else_wrote_is_not_shown(members: list[Member], mallory: Clone) -> None:
+async def test_note_edited_by_another_person_is_not_shown(members: list[Member], mallory: Clone) -> None:
     ana, ben = members
     await ana.carrier.apply(SharedChanges(put={"notes/ana/memory/x.md": b"# X\n\nall is well\n"}, why="test"))
     await ana.exchange()
@@ -88,16 +88,14 @@ async def test_note_into_which_somebody_else_wrote_is_not_shown(members: list[Me
     assert ben.seen("ana/memory/x.md") is None
 
 
-async def test_stranger_of_no_team_is_not_shown(members: list[Member], mallory: Clone) -> None:
+async def test_memory_of_a_non_member_is_not_shown(members: list[Member], mallory: Clone) -> None:
     (mallory.folder / "memory/2026-11-02-mallory.md").write_text("## Retain\n- W: trust me\n")
     mallory.push()
     await members[1].exchange()
     assert members[1].all_seen() == {SHOWN}
 
 
-async def test_file_of_the_team_that_a_push_took_away_is_told_with_what_to_do(
-    members: list[Member], mallory: Clone
-) -> None:
+async def test_removed_team_file_is_reported_with_a_remedy(members: list[Member], mallory: Clone) -> None:
     _, ben = members
     git(mallory.folder, "mv", "team.json", "squad.json")
     mallory.push()
@@ -115,7 +113,7 @@ async def test_file_of_the_team_that_a_push_took_away_is_told_with_what_to_do(
     assert ben.sharing.troubles() == []
 
 
-async def test_team_that_a_push_gave_another_name_is_told(members: list[Member], mallory: Clone) -> None:
+async def test_renamed_team_is_reported(members: list[Member], mallory: Clone) -> None:
     _, ben = members
     ben.git.place = replace(ben.git.place, name="acme")
     await ben.exchange()
@@ -128,7 +126,7 @@ async def test_team_that_a_push_gave_another_name_is_told(members: list[Member],
     assert ben.all_seen() == {SHOWN}
 
 
-async def test_links_modules_and_programs_of_the_repository_are_left_alone(
+async def test_links_modules_and_filters_of_the_repository_are_not_used(
     members: list[Member], mallory: Clone, tmp_path: Path
 ) -> None:
     _, ben = members
@@ -146,7 +144,7 @@ async def test_links_modules_and_programs_of_the_repository_are_left_alone(
     commit = git(folder, "rev-parse", "HEAD").strip()
     git(folder, "update-index", "--add", "--cacheinfo", f"160000,{commit},memory/m")
     (folder / "memory/m").mkdir()
-    # what ben has in his own configuration for other repositories must not run for this one
+    # ben's own configuration for other repositories must not run for this one
     for key in ("filter.evil.smudge", "filter.evil.clean", "diff.evil.textconv", "diff.evil.command"):
         git(ben.checkout, "config", key, f"touch {bait}; cat")
     mallory.push()
@@ -157,7 +155,7 @@ async def test_links_modules_and_programs_of_the_repository_are_left_alone(
     assert len(ben.carrier.health().withheld) >= 4
 
 
-async def test_hooks_of_a_repository_on_disk_do_not_run(members: list[Member], tmp_path: Path) -> None:
+async def test_hooks_of_a_local_repository_do_not_run(members: list[Member], tmp_path: Path) -> None:
     ana, _ = members
     bait, bare = tmp_path / "bait", bare_repository(tmp_path)
     for folder in (bare, ana.checkout):
@@ -189,8 +187,8 @@ async def test_remote_that_would_run_a_program_is_refused(tmp_path: Path, remote
     "path",
     ["notes/ana/memory/../../../../evil.md", "notes/../evil.md", "notes/ana/memory/.git/x.md", "../evil.md"],
 )
-async def test_path_that_leads_out_reaches_no_disk(members: list[Member], tmp_path: Path, path: str) -> None:
-    """A tree may be made by hand with names that no `git add` takes."""
+async def test_path_out_of_the_view_is_never_written(members: list[Member], tmp_path: Path, path: str) -> None:
+    """A tree can be made by hand with names that `git add` refuses."""
     _, ben = members
     bare = bare_repository(tmp_path)
     blob = git_input(bare, b"evil\n", "hash-object", "-w", "--stdin")
@@ -201,14 +199,13 @@ async def test_path_that_leads_out_reaches_no_disk(members: list[Member], tmp_pa
         tree = git_input(bare, raw, "hash-object", "-t", "tree", "-w", "--stdin", "--literally")
     commit = git(bare, "commit-tree", tree, "-p", "main", "-m", "evil").strip()
     git(bare, "update-ref", "refs/heads/main", commit)
-    before = {str(one) for one in tmp_path.rglob("evil.md")}
+    assert not list(tmp_path.rglob("evil.md"))
     await ben.carrier.exchange()
-    assert {str(one) for one in tmp_path.rglob("evil.md")} == before == set()
+    assert not list(tmp_path.rglob("evil.md"))
     assert ben.all_seen() <= {SHOWN}
 
 
 def git_input(folder: Path, data: bytes, *arguments: str) -> str:
-
     done = subprocess.run(
         ["git", "-C", str(folder), *arguments], input=data, capture_output=True, check=True, timeout=60
     )
@@ -221,11 +218,11 @@ async def test_large_file_is_withheld_and_the_others_are_shown(members: list[Mem
     mallory.push()
     await ben.exchange()
     assert ben.all_seen() == {SHOWN}
-    assert any("bytes" in one for one in ben.carrier.health().withheld)
+    assert any("bytes" in reason for reason in ben.carrier.health().withheld)
 
 
 def graft(bare: Path, name: str, tree: str, who: str = "mallory") -> None:
-    """Put a folder into the repository as it is, beside what is there."""
+    """Commit a tree as a folder of the repository, beside its content."""
     top, _, inner = name.partition("/")
     rows = [row for row in git(bare, "ls-tree", "main").splitlines() if not row.endswith(f"\t{top}")]
     if inner:
@@ -236,26 +233,24 @@ def graft(bare: Path, name: str, tree: str, who: str = "mallory") -> None:
 
 
 def nested(bare: Path, blob: str, width: int, depth: int) -> str:
-    """Return a small tree of very many files."""
-    tree = git_input(bare, "".join(f"100644 blob {blob}\t{one}.md\n" for one in range(width)).encode(), "mktree")
+    """Return a tree of very many files in few objects."""
+    tree = git_input(bare, "".join(f"100644 blob {blob}\t{number}.md\n" for number in range(width)).encode(), "mktree")
     for _ in range(depth):
-        tree = git_input(bare, "".join(f"040000 tree {tree}\t{one}\n" for one in range(width)).encode(), "mktree")
+        tree = git_input(bare, "".join(f"040000 tree {tree}\t{number}\n" for number in range(width)).encode(), "mktree")
     return tree
 
 
 @swept("place", ["notes/ben", "notes/ana", "other"], 1)
-async def test_folder_of_too_many_files_costs_its_person_alone(
-    members: list[Member], tmp_path: Path, place: str
-) -> None:
+async def test_too_many_files_affect_only_their_person(members: list[Member], tmp_path: Path, place: str) -> None:
     ana, ben = members
     bare = bare_repository(tmp_path)
     blob = git_input(bare, b"# Many\n", "hash-object", "-w", "--stdin")
-    # a hundred thousand of them, in the torture a million
+    # a hundred thousand files, in `make torture` a million
     graft(bare, place, nested(bare, blob, 10, whole_or(4, 5)))
     await ben.carrier.exchange()
     health = ben.carrier.health()
     assert health.broken == ""
-    assert any("files" in one for one in health.withheld) == (place != "other")
+    assert any("files" in reason for reason in health.withheld) == (place != "other")
     assert ben.all_seen() == {SHOWN}
     gone = await ana.promote("- W: goes on")
     async with asyncio.timeout(30):
@@ -265,7 +260,7 @@ async def test_folder_of_too_many_files_costs_its_person_alone(
         assert await ana.sharing.revoke([gone.id])
 
 
-async def test_more_notes_than_anybody_may_share_are_taken_back_by_naming_fewer(
+async def test_too_many_shared_notes_are_revoked_by_naming_fewer(
     members: list[Member], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ana, ben = members
@@ -274,7 +269,7 @@ async def test_more_notes_than_anybody_may_share_are_taken_back_by_naming_fewer(
     ana.shared = SharedNotes(notes, {})
     await ana.sharing.sync()
     await ben.exchange()
-    assert any("notes/ana" in one and "more than" in one for one in ben.carrier.health().withheld)
+    assert any("notes/ana" in reason and "more than" in reason for reason in ben.carrier.health().withheld)
     ana.shared = SharedNotes(dict(list(notes.items())[:2]), {})
     await ana.sharing.sync()
     await ben.exchange()
@@ -282,23 +277,23 @@ async def test_more_notes_than_anybody_may_share_are_taken_back_by_naming_fewer(
     assert "003.md" not in git(Path(ana.git.place.remote), "ls-tree", "-r", "--name-only", "main")
 
 
-async def test_what_one_shares_too_much_of_costs_that_person_alone(members: list[Member], mallory: Clone) -> None:
+async def test_too_many_bytes_affect_only_their_person(members: list[Member], mallory: Clone) -> None:
     _, ben = members
     mallory.who = "ben"
     for number in range(18):
         note = mallory.folder / f"notes/ben/memory/{number:02}.md"
         note.parent.mkdir(parents=True, exist_ok=True)
         note.write_bytes(b"x" * 1_000_000)
-    # what is not shown does not count
+    # files that are not shown do not count
     (mallory.folder / "memory/00.bin").write_bytes(b"\0" * 20_000_000)
     mallory.push()
     await ben.exchange()
     assert SHOWN in ben.all_seen()
     assert len(ben.all_seen()) == 17
-    assert any("'notes/ben/memory/17.md': ben shares more than" in one for one in ben.carrier.health().withheld)
+    assert any("'notes/ben/memory/17.md': ben shares more than" in reason for reason in ben.carrier.health().withheld)
 
 
-async def test_a_file_in_the_place_of_a_folder_costs_itself_alone(members: list[Member], mallory: Clone) -> None:
+async def test_file_in_place_of_a_folder_is_withheld(members: list[Member], mallory: Clone) -> None:
     ana, _ = members
     mallory.who = "ben"
     for path in ("memory/2026-01-01.md/x.md", "memory/a.md/b.md", "memory/z.md"):
@@ -309,13 +304,11 @@ async def test_a_file_in_the_place_of_a_folder_costs_itself_alone(members: list[
     mallory.push()
     await ana.exchange()
     assert ana.all_seen() == {SHOWN, "ben/memory/2026-01-01.md", "ben/memory/a.md/b.md", "ben/memory/z.md"}
-    told = ana.carrier.health().withheld
-    assert any("2026-01-01.md/x.md" in one and "folder" in one for one in told)
+    withheld = ana.carrier.health().withheld
+    assert any("2026-01-01.md/x.md" in reason and "folder" in reason for reason in withheld)
 
 
-async def test_note_of_which_somebody_took_a_part_is_not_shown_until_it_is_shared_again(
-    members: list[Member], mallory: Clone
-) -> None:
+async def test_note_with_a_removed_line_is_hidden_until_shared_again(members: list[Member], mallory: Clone) -> None:
     ana, ben = members
     text = b"# X\n\nto deploy on a Friday is\nnot\nallowed\n"
     await ana.carrier.apply(SharedChanges(put={"notes/ana/memory/x.md": text}, why="test"))
@@ -333,7 +326,7 @@ async def test_note_of_which_somebody_took_a_part_is_not_shown_until_it_is_share
 
 
 @swept("is_seen_before", [True, False], 1)
-async def test_what_was_taken_back_and_is_merged_in_again_is_not_shown(
+async def test_revoked_memory_that_is_merged_again_is_not_shown(
     members: list[Member], mallory: Clone, is_seen_before: bool
 ) -> None:
     ana, ben = members
@@ -352,13 +345,13 @@ async def test_what_was_taken_back_and_is_merged_in_again_is_not_shown(
     await ben.exchange()
     assert "under the mat" in (ben.seen(SHOWN) or "")
     assert "revoked" not in (ben.seen(SHOWN) or "")
-    # another one who looks for the first time sees the same
+    # a new machine sees the same
     again = await ben.beside(ben.notes.parent.parent / "anew", "ben").open()
     await again.exchange()
     assert again.seen(SHOWN) == ben.seen(SHOWN)
 
 
-async def test_memory_of_which_somebody_took_a_line_is_not_shown(members: list[Member], mallory: Clone) -> None:
+async def test_memory_with_a_removed_line_is_not_shown(members: list[Member], mallory: Clone) -> None:
     ana, ben = members
     text = b"## Retain\n- W: a deploy on a Friday is\n  not\n  allowed\n- W: the other\n"
     await ana.carrier.apply(SharedChanges(put={"memory/2026-11-03-ana.md": text}, why="test"))
@@ -371,10 +364,10 @@ async def test_memory_of_which_somebody_took_a_line_is_not_shown(members: list[M
     assert "the other" in (ben.seen("ana/memory/2026-11-03.md") or "")
 
 
-async def test_log_that_takes_git_long_to_blame_is_withheld(members: list[Member], mallory: Clone) -> None:
+async def test_log_that_is_slow_to_blame_is_withheld(members: list[Member], mallory: Clone) -> None:
     _, ben = members
     log = mallory.folder / "memory/2026-11-04-ana.md"
-    log.write_text("## Retain\n" + "".join(f"- W: {one}\n" for one in range(70_000)))
+    log.write_text("## Retain\n" + "".join(f"- W: {number}\n" for number in range(70_000)))
     mallory.who = "ana"
     mallory.push()
     mallory.who = "mallory"
@@ -382,10 +375,10 @@ async def test_log_that_takes_git_long_to_blame_is_withheld(members: list[Member
     mallory.push()
     await ben.exchange()
     assert ben.all_seen() == {SHOWN}
-    assert any("2026-11-04" in one for one in ben.carrier.health().withheld)
+    assert any("2026-11-04" in reason for reason in ben.carrier.health().withheld)
 
 
-async def test_answer_is_not_whole_while_it_is_not_known_who_wrote_what(
+async def test_answer_is_incomplete_while_authors_are_unknown(
     members: list[Member], mallory: Clone, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _, ben = members
@@ -401,7 +394,7 @@ async def test_answer_is_not_whole_while_it_is_not_known_who_wrote_what(
         await ben.carrier.exchange()
     assert ben.all_seen() == {SHOWN}
     assert "who wrote it" in ben.sharing.why_outdated()
-    # it is looked up soon, and not at the next interval only
+    # it is retried soon, not only at the next interval
     monkeypatch.setattr(sharings, "SOON_SECONDS", 0.0)
     monkeypatch.setattr(sharings, "SEND_SECONDS", 0.1)
 
@@ -422,14 +415,14 @@ async def test_answer_is_not_whole_while_it_is_not_known_who_wrote_what(
 
 
 @pytest.mark.parametrize("when", ["is about to", "does", "is not indexed yet"])
-async def test_what_changes_while_notes_are_exchanged_is_exchanged_soon(
+async def test_change_during_an_exchange_is_exchanged_soon(
     members: list[Member], monkeypatch: pytest.MonkeyPatch, when: str
 ) -> None:
     monkeypatch.setattr(sharings, "SOON_SECONDS", 0.0)
     monkeypatch.setattr(sharings, "SEND_SECONDS", 0.0)
     looks = 0
 
-    async def looked_at() -> SharedNotes:
+    async def notes_to_share() -> SharedNotes:
         nonlocal looks
         looks += 1
         if looks == 1 and when == "does":
@@ -437,7 +430,7 @@ async def test_what_changes_while_notes_are_exchanged_is_exchanged_soon(
         return SharedNotes({}, {}, None if looks == 1 and when == "is not indexed yet" else frozenset())
 
     ben = members[1]
-    sharing = TeamSharing(ben.carrier, "ben", notes=looked_at, published=ben.published, minutes=60)
+    sharing = TeamSharing(ben.carrier, "ben", notes=notes_to_share, published=ben.published, minutes=60)
     if when == "is about to":
         sharing.exchange_soon()
     running = asyncio.create_task(sharing.run())
@@ -446,17 +439,17 @@ async def test_what_changes_while_notes_are_exchanged_is_exchanged_soon(
     await asyncio.wait([running])
 
 
-async def test_names_that_mean_something_else_are_nobodys(members: list[Member], mallory: Clone) -> None:
+async def test_reserved_name_is_no_person(members: list[Member], mallory: Clone) -> None:
     people = {"ana": ["ana@example.org"], "session": ["mallory@example.org"]}
     (mallory.folder / "team.json").write_text(json.dumps({"name": "acme", "people": people}))
     (mallory.folder / "memory/2026-11-02-session.md").write_text("## Retain\n- W: trust me\n")
     mallory.push()
     await members[1].carrier.exchange()
     assert members[1].all_seen() == {SHOWN}
-    assert any("may be called session" in one for one in members[1].carrier.health().withheld)
+    assert any("may be called session" in reason for reason in members[1].carrier.health().withheld)
 
 
-async def test_half_merged_log_is_withheld_and_named(members: list[Member], mallory: Clone) -> None:
+async def test_log_with_conflict_markers_is_withheld_and_named(members: list[Member], mallory: Clone) -> None:
     ana, ben = members
     mallory.who = "ana"
     log = mallory.folder / ANAS_FILE
@@ -464,8 +457,8 @@ async def test_half_merged_log_is_withheld_and_named(members: list[Member], mall
     mallory.push()
     await ben.exchange()
     assert ben.all_seen() == set()
-    assert any("merge" in one for one in ben.carrier.health().withheld)
-    # what ana shares meanwhile waits, and is not pressed into a text that nobody understands
+    assert any("merge" in reason for reason in ben.carrier.health().withheld)
+    # what ana shares meanwhile waits, and is not added to the broken text
     await ana.promote("- W: waits")
     await ana.carrier.exchange()
     assert "merge" in ana.carrier.health().broken
@@ -478,13 +471,13 @@ async def test_half_merged_log_is_withheld_and_named(members: list[Member], mall
     assert "waits" in (ben.seen(SHOWN) or "")
 
 
-async def test_push_that_is_refused_is_named_and_goes_when_it_may(members: list[Member], tmp_path: Path) -> None:
+async def test_refused_push_is_reported_and_repeated(members: list[Member], tmp_path: Path) -> None:
     ana, ben = members
     bare = bare_repository(tmp_path)
     git(bare, "config", "receive.denyNonFastForwards", "true")
     git(bare, "config", "transfer.hideRefs", "refs/heads/main")
     await ana.promote("- W: refused")
-    # a branch that may not be written: as of a server that protects it
+    # a branch that may not be written, like on a server that protects it
     git(bare, "config", "--unset", "transfer.hideRefs")
     git(bare, "config", "receive.hideRefs", "refs/heads/main")
     await ana.carrier.exchange()
@@ -497,7 +490,7 @@ async def test_push_that_is_refused_is_named_and_goes_when_it_may(members: list[
     assert "refused" in (ben.seen(SHOWN) or "")
 
 
-async def test_remote_that_is_away_for_days_costs_one_difference(members: list[Member], tmp_path: Path) -> None:
+async def test_unreachable_remote_is_updated_by_one_commit(members: list[Member], tmp_path: Path) -> None:
     ana, ben = members
     bare = bare_repository(tmp_path)
     before = int(git(bare, "rev-list", "--count", "main"))
@@ -517,7 +510,7 @@ async def test_remote_that_is_away_for_days_costs_one_difference(members: list[M
     assert int(git(bare, "rev-list", "--count", "main")) == before + 2
 
 
-async def test_what_was_purged_from_the_history_is_not_shared_again(members: list[Member], tmp_path: Path) -> None:
+async def test_memory_purged_from_the_history_is_not_shared_again(members: list[Member], tmp_path: Path) -> None:
     ana, ben = members
     clone = Clone(tmp_path / "purge", bare_repository(tmp_path), "ana")
     git(clone.folder, "reset", "--quiet", "--hard", "HEAD~1")
@@ -529,19 +522,19 @@ async def test_what_was_purged_from_the_history_is_not_shared_again(members: lis
     assert "under the mat" not in git(bare_repository(tmp_path), "log", "-p", "main")
 
 
-async def test_secrets_reach_no_object_of_the_repository(members: list[Member], tmp_path: Path) -> None:
+async def test_secrets_are_in_no_object_of_the_repository(members: list[Member], tmp_path: Path) -> None:
     ana, _ = members
     ana.shared = SharedNotes({"memory/keys.md": f"the token is {TOKEN}\n", "memory/fine.md": "# Fine\n"}, {})
     await ana.sharing.sync()
     assert ana.carrier.health().pending == 0
-    assert [one for one in ana.sharing.refused if "secret" in one]
-    told = objects_of(bare_repository(tmp_path)) + objects_of(ana.checkout)
-    assert b"# Fine" in told
-    assert TOKEN.encode() not in told
+    assert [reason for reason in ana.sharing.refused if "secret" in reason]
+    objects = objects_of(bare_repository(tmp_path)) + objects_of(ana.checkout)
+    assert b"# Fine" in objects
+    assert TOKEN.encode() not in objects
 
 
 @swept("meanwhile", ["nothing", "ben shares", "an empty remote"], 1)
-async def test_what_was_taken_back_before_it_was_sent_never_leaves(tmp_path: Path, meanwhile: str) -> None:
+async def test_memory_revoked_before_it_was_sent_is_never_sent(tmp_path: Path, meanwhile: str) -> None:
     ana, ben = await team(tmp_path, "ana", "ben")
     bare, away = bare_repository(tmp_path), tmp_path / "away.git"
     bare.rename(away)
@@ -569,9 +562,7 @@ async def test_what_was_taken_back_before_it_was_sent_never_leaves(tmp_path: Pat
     assert "stays" in (ben.seen(SHOWN) or "")
 
 
-async def test_taking_back_what_was_sent_without_being_noted_takes_it_back(
-    members: list[Member], tmp_path: Path
-) -> None:
+async def test_memory_sent_just_before_a_kill_can_be_revoked(members: list[Member], tmp_path: Path) -> None:
     ana, ben = members
     shared = await ana.promote("- W: sent, and killed before it was noted")
     git(ana.checkout, "push", "--quiet", str(bare_repository(tmp_path)), "refs/memoryd/local:refs/heads/main")
@@ -583,18 +574,18 @@ async def test_taking_back_what_was_sent_without_being_noted_takes_it_back(
     assert "another one" in (ben.seen(SHOWN) or "")
 
 
-async def test_note_that_is_no_longer_shared_goes_from_the_others(members: list[Member]) -> None:
+async def test_note_that_is_no_longer_shared_is_removed(members: list[Member]) -> None:
     ana, ben = members
     ana.shared = SharedNotes({"memory/a.md": "# A\n", "memory/b.md": "# B\n"}, {})
     await ana.sharing.sync()
     await ben.exchange()
     assert ben.all_seen() == {SHOWN, "ana/memory/a.md", "ana/memory/b.md"}
-    # one that cannot be read at this moment stays as it was
+    # a note that cannot be read at this moment stays
     ana.shared = SharedNotes({"memory/a.md": None}, {})
     await ana.sharing.sync()
     await ben.exchange()
     assert ben.all_seen() == {SHOWN, "ana/memory/a.md"}
-    # while nobody knows which notes there are, nothing is taken back
+    # while the notes are unknown, nothing is revoked
     ana.shared = None
     await ana.sharing.sync()
     await ben.exchange()
@@ -608,20 +599,20 @@ def sleeping_ssh(tmp_path: Path) -> Path:
     return program
 
 
-async def test_git_that_hangs_is_killed_at_its_deadline_and_nothing_is_left(
+async def test_hanging_git_is_killed_at_its_deadline(
     members: list[Member], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ana, _ = members
     monkeypatch.setenv("GIT_SSH_COMMAND", str(sleeping_ssh(tmp_path)))
-    # time enough for it to begin, beside whatever else runs
+    # enough time to start on a busy machine
     monkeypatch.setattr(repositories, "NETWORK_SECONDS", 4.0)
     member = await Member(tmp_path / "far", "git@host.invalid:acme.git", "ana").open()
     async with asyncio.timeout(SECONDS):
         await member.carrier.exchange()
     assert "did not end within 4 s" in member.carrier.health().offline
-    (pid,) = [int(one) for one in (tmp_path / "ssh.pids").read_text().split()]
+    (pid,) = map(int, (tmp_path / "ssh.pids").read_text().split())
     await eventually_async(lambda: not Path(f"/proc/{pid}").exists())
-    # the other side of the house goes on meanwhile
+    # others are not affected
     await ana.promote("- W: goes on")
     await ana.exchange()
 
@@ -637,7 +628,7 @@ while data := os.read(served.stdout.fileno(), 65536):
 
 
 @swept("most", [10**9, 400_000], 1)
-async def test_slow_line_brings_all_and_one_that_falls_silent_leaves_nothing(
+async def test_slow_line_completes_and_a_silent_one_leaves_nothing(
     members: list[Member], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most: int
 ) -> None:
     ana, _ = members
@@ -648,7 +639,7 @@ async def test_slow_line_brings_all_and_one_that_falls_silent_leaves_nothing(
     program.write_text(SLOW_SSH.format(python=sys.executable, most=most))
     program.chmod(0o755)
     monkeypatch.setenv("GIT_SSH_COMMAND", str(program))
-    # less than the whole takes, and more than a busy machine is silent
+    # less than the whole transfer, and more than the pauses of a busy machine
     monkeypatch.setattr(repositories, "NETWORK_SECONDS", 4.0)
     far = await Member(tmp_path / "far", f"host:{tmp_path}/team.git", "ben").open()
     await far.carrier.exchange()
@@ -657,9 +648,7 @@ async def test_slow_line_brings_all_and_one_that_falls_silent_leaves_nothing(
     assert not list(far.checkout.rglob("tmp_*"))
 
 
-async def test_promoting_does_not_wait_for_an_exchange_that_hangs(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_promoting_does_not_wait_for_a_hanging_exchange(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     await team(tmp_path, "ana")
     monkeypatch.setenv("GIT_SSH_COMMAND", str(sleeping_ssh(tmp_path)))
     monkeypatch.setattr("memoryd.team.sharing.SEND_SECONDS", 1.0)
@@ -677,10 +666,10 @@ async def test_promoting_does_not_wait_for_an_exchange_that_hangs(
 
 @pytest.mark.sweep
 @pytest.mark.parametrize("step", range(0, 12, whole_or(12, 1)))
-async def test_git_that_is_killed_anywhere_loses_and_doubles_nothing(
+async def test_killed_git_loses_and_duplicates_nothing(
     members: list[Member], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: int
 ) -> None:
-    """The git of some step of a promotion or an exchange dies by SIGKILL; the next exchange ends it all the same."""
+    """After a SIGKILL of git at a step of a promotion or exchange, the next exchange completes it."""
     ana, ben = members
     await ben.promote("- W: ben, so that ana must put hers upon it")
     await ben.exchange()
@@ -711,7 +700,7 @@ async def test_git_that_is_killed_anywhere_loses_and_doubles_nothing(
         await ana.promote("- W: ana, through all of it")
     await ana.carrier.exchange()
     monkeypatch.setattr(Git, "attempt", attempt)
-    # as the next start does
+    # like the next start
     again = Member(ana.checkout.parent, ana.git.place.remote, "ana")
     await again.exchange()
     await ben.exchange()
@@ -720,9 +709,7 @@ async def test_git_that_is_killed_anywhere_loses_and_doubles_nothing(
     assert "ben, so that" in (again.seen("ben/memory/2026-11-02.md") or "")
 
 
-async def test_remote_that_another_one_writes_at_this_moment_refuses_nothing(
-    members: list[Member], tmp_path: Path
-) -> None:
+async def test_locked_remote_delays_a_push(members: list[Member], tmp_path: Path) -> None:
     ana, ben = members
     lock = bare_repository(tmp_path) / "refs" / "heads" / "main.lock"
     lock.touch()
@@ -735,18 +722,18 @@ async def test_remote_that_another_one_writes_at_this_moment_refuses_nothing(
     assert "goes on" in (ben.seen(SHOWN) or "")
 
 
-async def test_of_two_who_take_a_name_at_once_the_faster_has_it(members: list[Member], tmp_path: Path) -> None:
+async def test_first_of_two_who_take_a_name_has_it(members: list[Member], tmp_path: Path) -> None:
     ana, _ = members
     both = [await ana.beside(tmp_path / name, "cem").open() for name in ("faster", "slower")]
-    for number, one in enumerate(both):
-        await one.exchange()
-        await one.git.create_team((await one.git.people()).with_person("cem", f"cem{number}@example.org"), "cem joins")
-    for one in both:
-        await one.exchange()
-        assert (await one.git.people()).people["cem"] == ("cem0@example.org",)
+    for number, cem in enumerate(both):
+        await cem.exchange()
+        await cem.git.create_team((await cem.git.people()).with_person("cem", f"cem{number}@example.org"), "cem joins")
+    for cem in both:
+        await cem.exchange()
+        assert (await cem.git.people()).people["cem"] == ("cem0@example.org",)
 
 
-async def test_what_a_killed_git_or_daemon_left_is_removed(members: list[Member]) -> None:
+async def test_leftovers_of_a_killed_git_or_daemon_are_removed(members: list[Member]) -> None:
     ana, _ = members
     lock = ana.checkout / "refs" / "memoryd" / "local.lock"
     lock.touch()
@@ -761,7 +748,7 @@ async def test_what_a_killed_git_or_daemon_left_is_removed(members: list[Member]
     assert other.exists()
 
 
-async def test_checkout_of_a_person_is_left_as_it_is(members: list[Member], tmp_path: Path) -> None:
+async def test_checkout_of_a_person_is_not_changed(members: list[Member], tmp_path: Path) -> None:
     ana, ben = members
     own = tmp_path / "own"
     git(tmp_path, "clone", "--quiet", ana.git.place.remote, str(own))
@@ -785,7 +772,7 @@ async def test_checkout_of_a_person_is_left_as_it_is(members: list[Member], tmp_
     assert "shared" in (ben.seen("ana/memory/2026-11-07.md") or "")
 
 
-async def test_who_git_does_not_know_is_told_what_to_type(members: list[Member]) -> None:
+async def test_missing_git_identity_is_reported_with_the_command(members: list[Member]) -> None:
     ana, _ = members
     git(ana.checkout, "config", "--unset", "user.email")
     with pytest.raises(InvalidRequest, match="does not know who you are") as caught:
@@ -793,8 +780,8 @@ async def test_who_git_does_not_know_is_told_what_to_type(members: list[Member])
     assert "git config --global user.email" in caught.value.hint
 
 
-def test_folder_of_another_user_is_told_with_its_remedy() -> None:
-    told = GitResult(
+def test_dubious_ownership_is_reported_with_its_remedy() -> None:
+    reason = GitResult(
         128,
         b"",
         "fatal: detected dubious ownership in repository at '/srv/x.git'\nTo add an exception for this directory, "
@@ -802,18 +789,18 @@ def test_folder_of_another_user_is_told_with_its_remedy() -> None:
         "fatal: Could not read from remote repository.\n\nPlease make sure you have the correct access rights\n"
         "and the repository exists.\n",
     ).reason
-    assert "dubious ownership" in told
-    assert "git config --global --add safe.directory /srv/x.git" in told
+    assert "dubious ownership" in reason
+    assert "git config --global --add safe.directory /srv/x.git" in reason
 
 
-def test_no_password_is_in_what_git_says() -> None:
-    told = GitResult(128, b"", "fatal: unable to access 'https://ana:tok3n@host.example/x.git/': no route\n").reason
-    assert "tok3n" not in told
-    assert "host.example/x.git" in told
+def test_reason_of_git_contains_no_password() -> None:
+    reason = GitResult(128, b"", "fatal: unable to access 'https://ana:tok3n@host.example/x.git/': no route\n").reason
+    assert "tok3n" not in reason
+    assert "host.example/x.git" in reason
 
 
 @pytest.mark.parametrize("path", ["memory/logs/2026-11-03.md", "memory/2026-11-03-x.md", f"memory/{TOKEN}.md"])
-async def test_log_and_name_with_a_secret_are_not_shared_by_path(members: list[Member], path: str) -> None:
+async def test_daily_log_and_path_with_a_secret_are_not_shared(members: list[Member], path: str) -> None:
     ana, _ = members
     ana.shared = SharedNotes({path: "# Fine\n"}, {})
     await ana.sharing.sync()
@@ -821,7 +808,7 @@ async def test_log_and_name_with_a_secret_are_not_shared_by_path(members: list[M
     assert len(ana.sharing.refused) == 1
 
 
-async def test_what_could_not_be_taken_back_is_by_the_next_exchange(members: list[Member]) -> None:
+async def test_queued_revocation_is_done_by_the_next_exchange(members: list[Member]) -> None:
     ana, ben = members
     shared = await ana.promote("- W: to be forgotten")
     await ana.exchange()
@@ -829,7 +816,7 @@ async def test_what_could_not_be_taken_back_is_by_the_next_exchange(members: lis
     never = line("- W: never shared").id
     assert await ana.sharing.queue_revocation([shared.id], is_dry_run=False)
     assert not await ana.sharing.queue_revocation([never], is_dry_run=False)
-    # it is known after a restart, too
+    # the queue survives a restart
     ana = await ana.again()
     ana.shared = SharedNotes({}, {}, frozenset())
     await ana.sharing.sync()
@@ -838,10 +825,10 @@ async def test_what_could_not_be_taken_back_is_by_the_next_exchange(members: lis
     assert json.loads(ana.published.read_text()) == []
 
 
-async def test_what_holds_no_more_in_ones_own_notes_is_taken_back(members: list[Member]) -> None:
+async def test_memory_deleted_from_own_notes_is_revoked(members: list[Member]) -> None:
     ana, ben = members
     stays, goes = await ana.promote("- W: the door is green"), await ana.promote("- W: the door is red")
-    # while nobody knows what stands, nothing is taken back
+    # while the own memories are unknown, nothing is revoked
     ana.shared = SharedNotes({}, {})
     await ana.sharing.sync()
     assert (await ana.sharing.memories()).keys() >= {stays.id, goes.id}
@@ -852,9 +839,7 @@ async def test_what_holds_no_more_in_ones_own_notes_is_taken_back(members: list[
     assert "red" not in (ben.seen(SHOWN) or "")
 
 
-async def test_what_another_machine_of_the_same_person_shares_is_not_taken_back(
-    members: list[Member], tmp_path: Path
-) -> None:
+async def test_memory_of_another_machine_of_the_person_is_not_revoked(members: list[Member], tmp_path: Path) -> None:
     ana, _ = members
     shared = await ana.promote("- W: from the desk")
     await ana.exchange()
@@ -865,7 +850,7 @@ async def test_what_another_machine_of_the_same_person_shares_is_not_taken_back(
     assert shared.id in await laptop.sharing.memories()
 
 
-async def test_missing_git_is_a_state(members: list[Member], monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_missing_git_is_reported(members: list[Member], monkeypatch: pytest.MonkeyPatch) -> None:
     ana, _ = members
     monkeypatch.setenv("PATH", "/nonexistent")
     again = Member(ana.checkout.parent, ana.git.place.remote, "ana")
@@ -873,25 +858,25 @@ async def test_missing_git_is_a_state(members: list[Member], monkeypatch: pytest
     assert "install git" in again.carrier.health().broken
 
 
-def test_environment_of_git_holds_no_key_of_ours() -> None:
+def test_environment_of_git_contains_no_keys() -> None:
     seen = git_environment({"PATH": "/bin", "OPENAI_API_KEY": "x", "GIT_DIR": "/evil", "GIT_CONFIG_COUNT": "1"})
     assert {"OPENAI_API_KEY", "GIT_DIR", "GIT_CONFIG_COUNT"}.isdisjoint(seen)
     assert seen["GIT_TERMINAL_PROMPT"] == "0"
     assert "BatchMode=yes" in seen["GIT_SSH_COMMAND"]
 
 
-def test_git_reaches_the_network_as_its_owner_does() -> None:
-    way = {"HTTPS_PROXY": "http://p", "https_proxy": "http://p", "NO_PROXY": "x", "SSL_CERT_FILE": "/ca.pem"}
-    way |= {"all_proxy": "socks5://p", "GIT_SSL_CAINFO": "/ca.pem"}
-    assert way.items() <= git_environment(way).items()
+def test_git_gets_the_network_settings_of_its_owner() -> None:
+    network = {"HTTPS_PROXY": "http://p", "https_proxy": "http://p", "NO_PROXY": "x", "SSL_CERT_FILE": "/ca.pem"}
+    network |= {"all_proxy": "socks5://p", "GIT_SSL_CAINFO": "/ca.pem"}
+    assert network.items() <= git_environment(network).items()
 
 
 @swept("nth", [1, *range(2, 9), 99], 1)
 @swept("command", ["rev-parse", "config|merge-base|ls-tree|cat-file|update-ref"], 1)
-async def test_answer_of_a_git_that_was_killed_is_none(
+async def test_killed_git_is_no_answer(
     members: list[Member], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str, nth: int
 ) -> None:
-    """A git that says nothing says neither that there is no commit nor that nothing is signed."""
+    """Missing output of git means neither that there is no commit nor that nothing is signed."""
     ana, ben = members
     await ben.promote("- W: ben meanwhile")
     await ben.exchange()
@@ -899,7 +884,7 @@ async def test_answer_of_a_git_that_was_killed_is_none(
     dying.parent.mkdir()
     real = shutil.which("git")
     counted = f'echo x >> "{tmp_path}/count"; [ $(wc -l < "{tmp_path}/count") = {nth} ] && kill -9 $$'
-    patterns = "|".join(f'*" {one} "*' for one in command.split("|"))
+    patterns = "|".join(f'*" {name} "*' for name in command.split("|"))
     dying.write_text(f'#!/bin/sh\ncase " $* " in {patterns}) {counted};; esac\nexec "{real}" "$@"\n')
     dying.chmod(0o755)
     before = git(ana.checkout, "rev-parse", "refs/memoryd/local")
@@ -909,7 +894,7 @@ async def test_answer_of_a_git_that_was_killed_is_none(
         await ana.promote("- W: whatever it says")
     await ana.carrier.exchange()
     monkeypatch.setenv("PATH", path)
-    # what there was leads to what there is
+    # the former commit is an ancestor of the present one
     git(ana.checkout, "merge-base", "--is-ancestor", before.strip(), "refs/memoryd/local")
     await ana.promote("- W: in the end")
     await ana.exchange()

@@ -1,4 +1,4 @@
-"""The torture harness: the real daemon, killed, stopped and robbed of its files while somebody edits and asks.
+"""The torture harness: kills, stops and file losses of the real daemon during edits and searches.
 
     python -m tests.fault.torture --rounds 500 --seed 1
 
@@ -43,23 +43,23 @@ from tests.fault.searching import SearchThread
 from tests.waiting import eventually
 
 SYNC = {"watchDebounceMs": 40, "settleMs": 20, "deleteGraceMs": 400, "rootGraceSeconds": 1, "reconcileSeconds": 1}
-"""Times that let a round take tenths of a second."""
+"""Short times, so that a round takes tenths of a second."""
 QUESTIONS_PER_EDIT = 0.4
 VERIFY_EVERY, DAEMON_EVERY = 5, 5
-"""After how many rounds all is checked, and at which of these checks a second daemon makes the index to compare."""
+"""Rounds between two checks, and checks between two rebuilds by a second daemon."""
 CALLS = ("pwrite64", "fdatasync", "ftruncate", "openat", "unlink")
-"""The calls at which a crash is interesting; a kill at one of them is swept over its count in a start and a stop."""
+"""Calls at which to kill; the kill is swept over their count in a start and a stop."""
 RUNNING_CALLS = {"pwrite64": 40, "openat": 40, "fdatasync": 4, "ftruncate": 4}
-"""How far a kill is swept in a daemon at work."""
+"""The highest count of each call at which a working daemon is killed."""
 MAX_UNLUCKY = 20
-"""How many impostors may be made before one must have got the inode of a file that is gone."""
+"""Number of impostors after which one must have reused the inode of a deleted file."""
 MORE_FDS, MORE_RSS_MB = 16, 120
-"""How much more than at first a quiet daemon may hold later."""
+"""How much more than at first a quiet daemon may use later."""
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a run is made of."""
+    """The parameters of a run."""
 
     seed: int
     rounds: int
@@ -148,14 +148,14 @@ class Torture:
         self.fired["kill9"] += 1
 
     def term(self) -> None:
-        """Stop in order, in the middle of work."""
+        """Stop by a signal, in the middle of work."""
         code = self.daemon.stop()
         if code != 0:
             raise ViolationError(f"SIGTERM ended with {code}")
         self.fired["term"] += 1
 
     def stop_cont(self) -> None:
-        """Stop the process for a moment, as a suspended machine would be."""
+        """Stop the process for a moment, like a suspended machine."""
         self.daemon.pause()
         eventually(lambda: psutil.Process(self.daemon.pid).status() == psutil.STATUS_STOPPED)
         time.sleep(self._rnd.uniform(0.05, 0.4))
@@ -188,7 +188,7 @@ class Torture:
         """Kill at the n-th call of a kind from the start on, and at the latest during the stop."""
         self.daemon.kill()
         call = self._rnd.choice([name for name in CALLS if self._calls[name]])
-        # how the calls fall to the threads, for each of which strace counts, differs from run to run
+        # strace counts per thread, and the distribution of calls over threads varies
         inject = f"{call}:signal=KILL:when={self._rnd.randint(1, max(1, self._calls[call] // 3))}"
         with spawned_traced(self.daemon, self.folder / "strace.log", inject):
             ended = _within(20.0, lambda: not self.daemon.is_running() or self.daemon.answers())
@@ -197,7 +197,7 @@ class Torture:
             self._reap("strace_kill_start")
 
     def rm_socket(self) -> None:
-        """Remove the socket; whoever looks after the daemon restarts it."""
+        """Remove the socket, and restart the daemon."""
         self.daemon.socket.unlink()
         self.daemon.stop()
         self.fired["rm_socket"] += 1
@@ -211,7 +211,7 @@ class Torture:
         self.fired["rm_wal"] += 1
 
     def flip(self) -> None:
-        """Change a byte of the index, or of its log, while the daemon is down."""
+        """Change a byte of the index, or of its log, while the daemon is stopped."""
         self.daemon.kill() if self._rnd.random() < 0.5 else self.daemon.stop()
         found = [path for suffix in ("", "-wal") for path in self._of_the_index(suffix) if path.stat().st_size]
         if not found:
@@ -224,11 +224,11 @@ class Torture:
         self.fired["flip"] += 1
 
     def _of_the_index(self, suffix: str) -> list[Path]:
-        """Return a file of the index, or none: the kill may have come between setting one aside and the next."""
+        """Return the file of the index, or none: a kill may have come after setting it aside."""
         return list((self.daemon.state / "workspaces").glob(f"*/index.sqlite{suffix}"))
 
     def overflow(self) -> None:
-        """Let the kernel drop events while the daemon is stopped, among them those of a real edit."""
+        """Cause an overflow of events while the daemon is stopped, including those of a real edit."""
         self.daemon.pause()
         counter = EventCounter(self.daemon.workspace)
         overflow_events(self.daemon.workspace)
@@ -261,7 +261,7 @@ class Torture:
             self.daemon.start()
 
     def _verify(self) -> None:
-        """Check every invariant while nobody edits."""
+        """Check every invariant while editing is paused."""
         self._log("-- verify")
         rebuild = self.folder / f"rebuild{self.verified}"
         oracle, has_model = self.editor.oracle, self._plan.model is not None
@@ -278,7 +278,7 @@ class Torture:
         self.verified += 1
 
     def _check_bounds(self) -> None:
-        """Check I8 of a quiet daemon against the first time."""
+        """Check I8: compare a quiet daemon with its first check."""
         process = psutil.Process(self.daemon.pid)
         held = process.num_fds(), process.memory_info().rss / 2**20
         self._held = self._held or held
@@ -286,9 +286,9 @@ class Torture:
             raise ViolationError(f"I8: {held[0]} descriptors and {held[1]:.0f} MB, at first {self._held}")
 
     def _check_fired(self) -> None:
-        """Check that the faults took effect: all of them, and a third of those that wait for a system call."""
+        """Check that the faults took effect: all of them, or a third of those that wait for a system call."""
         if self.editor.actions.get("impostor", 0) > MAX_UNLUCKY and not self.editor.reused:
-            raise ViolationError("no new file ever got the inode of one that was removed")
+            raise ViolationError("no new file ever reused the inode of a removed one")
         for name, chosen in self.chosen.items():
             least = chosen // 3 if name.startswith("strace") else chosen
             if self.fired[name] < least:
@@ -336,7 +336,7 @@ def _within(seconds: float, condition: Callable[[], bool]) -> bool:
 
 
 def torture(plan: Plan, folder: Path) -> Torture:
-    """Run a plan; the folder stays unchanged."""
+    """Run a plan in a folder, which is kept."""
     run = Torture(plan, folder)
     run.run()
     return run
@@ -370,7 +370,7 @@ def main(
     try:
         run = torture(Plan(seed, rounds, seconds, not no_watch, model, files, rate), folder)
     except BaseException:
-        click.echo(f"seed {seed} failed; everything is left in {folder}", err=True)
+        click.echo(f"seed {seed} failed; the folder {folder} is kept", err=True)
         raise
     shutil.rmtree(folder)
     took = time.monotonic() - started

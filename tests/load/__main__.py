@@ -25,7 +25,7 @@ NAME = "load"
 @click.option("--json", "out", type=click.Path(path_type=Path), default=OUT, show_default=True)
 @click.option("--strict", is_flag=True, help="Missed times and slopes are failures too: on a quiet machine.")
 def main(seconds: float, chunks: int, rate: float, pace: float, seed: int | None, out: Path, strict: bool) -> None:
-    """Have 64 clients of all kinds ask one daemon while its notes are edited."""
+    """Run 64 clients of all kinds against one daemon while its notes are edited."""
     seed = random.SystemRandom().randrange(1_000_000) if seed is None else seed
     plan = Plan(seed, seconds=seconds, chunks=chunks, rate=rate, pace=pace)
     folder = Path(tempfile.mkdtemp(prefix=f"load-{seed}-", dir="/var/tmp"))
@@ -34,7 +34,7 @@ def main(seconds: float, chunks: int, rate: float, pace: float, seed: int | None
     with timed() as watch:
         outcome = run(plan, folder)
     report.seconds[NAME] = watch.seconds
-    _tell(report, outcome, out)
+    _report(report, outcome, out)
     missed = [str(row.name) for row in report.rows[NAME] if row.aim and not row.aim.is_met(row.value)]
     if outcome.missed or (strict and missed):
         click.echo(f"seed {seed} failed; everything is left in {folder}", err=True)
@@ -42,7 +42,7 @@ def main(seconds: float, chunks: int, rate: float, pace: float, seed: int | None
     shutil.rmtree(folder)
 
 
-def _tell(report: Report, outcome: RoundResult, out: Path) -> None:
+def _report(report: Report, outcome: RoundResult, out: Path) -> None:
     for row in outcome.rows():
         report.add(NAME, row)
     if outcome.missed:

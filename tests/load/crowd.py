@@ -1,4 +1,4 @@
-"""Clients that behave: they ask at a pace of their own, over one kept connection each, and judge what they are told."""
+"""Well-behaved clients: each asks at its own pace over one connection, and checks the answers."""
 
 import asyncio
 import random
@@ -22,18 +22,18 @@ LINES = 40
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """What all clients share; `pace` is how many seconds one thinks between two questions, in the mean."""
+    """What all clients share; `pace` is the mean number of seconds between two questions of a client."""
 
     socket: Path
     tally: Tally
     judge: Judge
     sought: dict[str, str]
-    """Marker word → path of the note that holds it, and does not change."""
+    """Marker word → path of the unchanged note with it."""
     pace: float
 
     def connection(self) -> httpx.AsyncClient:
         """Return a client with one connection of its own."""
-        # to be verified, it would read all certificates of the system first
+        # verification would read all certificates of the system first
         transport = httpx.AsyncHTTPTransport(
             uds=str(self.socket), limits=httpx.Limits(max_connections=1), verify=False, trust_env=False
         )
@@ -52,25 +52,25 @@ async def attend(
     seconds: float,
     others: Sequence[Coroutine[Any, Any, None]] = (),
 ) -> None:
-    """Have so many clients of each kind do as they do, and one ask for the health; then all leave wherever they are."""
+    """Run the given number of clients of each kind, and one that asks for health; then cancel all."""
     chosen = [kind for kind, count in kinds.items() for _ in range(count)]
     clients = [kind(scene, random.Random(f"{seed}-{number}")) for number, kind in enumerate(chosen)]
-    asyncio.get_running_loop().set_exception_handler(_told)
+    asyncio.get_running_loop().set_exception_handler(_report_exception)
     async with asyncio.TaskGroup() as group:
-        tasks = [group.create_task(one) for one in (*clients, asking_health(scene), *others)]
+        tasks = [group.create_task(client) for client in (*clients, asking_health(scene), *others)]
         await asyncio.sleep(seconds)
         for task in tasks:
             task.cancel()
 
 
-def _told(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-    """Tell of what nobody waits for, save that a socket may be ready just when its reader has left (anyio)."""
+def _report_exception(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    """Report an unhandled exception, unless a socket is ready just when its reader has left (anyio)."""
     if not isinstance(context.get("exception"), asyncio.InvalidStateError):
         loop.default_exception_handler(context)
 
 
 async def searching(scene: Scene, rnd: random.Random) -> None:
-    """Ask for words that are in many notes, or for one that is in a certain note."""
+    """Search words of many notes, or the word of one note."""
     async with scene.connection() as client:
         while True:
             await _think(scene, rnd)
@@ -83,7 +83,7 @@ async def searching(scene: Scene, rnd: random.Random) -> None:
 
 
 async def reading(scene: Scene, rnd: random.Random) -> None:
-    """Read notes that are edited, and such that are not."""
+    """Read edited and unchanged notes."""
     async with scene.connection() as client:
         while True:
             await _think(scene, rnd)
@@ -98,7 +98,7 @@ async def reading(scene: Scene, rnd: random.Random) -> None:
             if path in scene.judge.still:
                 scene.judge.read(path, reply, first, LINES)
             else:
-                scene.judge.told(path, reply["text"], asked_at)
+                scene.judge.quoted(path, reply["text"], asked_at)
 
 
 async def watching(scene: Scene, rnd: random.Random) -> None:
@@ -108,11 +108,11 @@ async def watching(scene: Scene, rnd: random.Random) -> None:
             await _think(scene, rnd)
             reply = await _asked(scene, client, "status", "/status")
             if reply is not None and not reply["agents"][0]["chunks"]:
-                scene.tally.is_wrong("I6: the status tells of no chunk")
+                scene.tally.is_wrong("I6: the status has no chunk")
 
 
 async def asking_health(scene: Scene, step: float = 0.05) -> None:
-    """Ask for the health over and over."""
+    """Ask for the health repeatedly."""
     async with scene.connection() as client:
         while True:
             reply = await _asked(scene, client, "health", "/health")
@@ -134,7 +134,7 @@ async def _asked(
     *,
     absent: str = "",
 ) -> Any:
-    """Return the reply, or None where it is a refusal or an error, which is counted; `absent` may be not there."""
+    """Return the reply, or None for a refusal or an error, which is counted; the path `absent` may be missing."""
     watch = Stopwatch()
     try:
         response = await (client.get(target) if body is None else client.post(target, json=body))

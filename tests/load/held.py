@@ -1,4 +1,4 @@
-"""What the daemon holds over time: memory, descriptors, threads; and whether it grows."""
+"""The daemon's memory, descriptors and threads over time, and whether they grow."""
 
 import asyncio
 import os
@@ -15,20 +15,20 @@ from memoryd.daemon.reloading import THREADS
 PIECES = "descriptors", "threads"
 MORE_DESCRIPTORS = 3
 POOLED_THREADS = 2 + THREADS + min(32, (os.cpu_count() or 1) + 4)
-"""Main thread, heartbeats, and all that the pool of the indexes and that of asyncio ever start, none of which ends.
+"""Main thread, heartbeats, and the maximum of the pools of the indexes and of asyncio, whose threads never end.
 
-How many of them are started when a crowd has left depends on how many it needed at once.
+How many of them run after a crowd depends on how many it needed at once.
 """
 
 
 def most(piece: str, before: int) -> int:
-    """Return how many a daemon may hold in the end that held `before` after its first work."""
+    """Return how many a daemon may have in the end that had `before` after its first work."""
     return before + MORE_DESCRIPTORS if piece == "descriptors" else max(before, POOLED_THREADS)
 
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """One look at a process; `at` in monotonic seconds, memory in MiB, processor time in seconds."""
+    """A sample of a process; `at` in monotonic seconds, memory in MiB, processor time in seconds."""
 
     at: float
     resident: float
@@ -38,7 +38,7 @@ class Held:
 
 
 def held_by(pid: int) -> Held:
-    """Look at a process."""
+    """Take a sample of a process."""
     process = psutil.Process(pid)
     with process.oneshot():
         times = process.cpu_times()
@@ -52,14 +52,14 @@ def held_by(pid: int) -> Held:
 
 
 async def sampling(pid: int, step: float, samples: list[Held]) -> None:
-    """Look every `step` seconds."""
+    """Take a sample every `step` seconds."""
     while True:
         samples.append(held_by(pid))
         await asyncio.sleep(step)
 
 
 def slope_a_minute(at: Sequence[float], values: Sequence[float]) -> float:
-    """Return by how much the values grow in a minute, by least squares; 0 of fewer than three."""
+    """Return the growth of the values per minute, by least squares; 0 for fewer than three."""
     if len(at) < 3:
         return 0.0
     return float(np.polyfit(np.array(at) - at[0], np.array(values), 1)[0]) * 60

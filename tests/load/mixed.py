@@ -1,4 +1,4 @@
-"""The load test: a crowd of clients of all kinds and somebody who edits all the time, on one real daemon."""
+"""The load test: many clients of all kinds, and a continuous editor, with one real daemon."""
 
 import asyncio
 import contextlib
@@ -32,21 +32,21 @@ CROWD: Mapping[crowd.Client, int] = {
     nuisances.sending_garbage: 1,
     nuisances.coming_and_going: 1,
 }
-"""64 clients; who asks for the health comes on top."""
+"""64 clients; the one that asks for health is added."""
 CHUNKS_A_NOTE = 10
 SAMPLE_SECONDS = 0.25
 WARM_SECONDS, WARM_PACE = 4.0, 0.02
 WARM_SHARE = 1 / 3
-"""Of the samples, during which memory may grow."""
+"""Share of the samples during which memory may grow."""
 MORE_RSS_MIB = 96
-"""How much more than before the crowd came a daemon may hold when it is gone."""
+"""How much more memory a daemon may use after the crowd than before."""
 SETTLED_SECONDS, QUIET_SECONDS = 0.5, 60.0
 HEALTH_AIM, SEARCH_AIM, SLOPE_AIM, NONE = Aim(50), Aim(200), Aim(1), Aim(0)
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How much of everything; `pace` in seconds between two questions of a client, `rate` in edits a second."""
+    """Parameters of a run; `pace` in seconds between two questions of a client, `rate` in edits a second."""
 
     seed: int
     seconds: float = 30.0
@@ -55,32 +55,32 @@ class Plan:
     rate: float = 50.0
     pace: float = 1.0
     rest: float = 5.0
-    """For how many seconds the daemon is watched when all have left."""
+    """Seconds for which the daemon is observed after the crowd."""
     sync: Mapping[str, object] = field(default_factory=dict)
-    """Over the usual times of the index."""
+    """Overrides the usual times of the index."""
 
 
 @dataclass(slots=True)
 class RoundResult:
-    """What was seen."""
+    """The results of a run."""
 
     tally: Tally
     before: Held
     after: Held
     rested: Held
-    """Some seconds after `after`, of which nobody asked or wrote anything."""
+    """Some seconds after `after`, without questions and edits."""
     samples: list[Held] = field(default_factory=list)
     edits: int = 0
 
     @property
     def idle(self) -> float:
-        """The share of a core, in per cent, that the daemon took while it rested."""
+        """The share of a core, in per cent, that the idle daemon used."""
         return (self.rested.cpu - self.after.cpu) / (self.rested.at - self.after.at) * 100
 
     @property
     def missed(self) -> list[str]:
-        """What does not hold, on whatever machine."""
-        found = self.tally.told
+        """Violations that count on any machine."""
+        found = self.tally.summary
         found += [f"{name} of a quiet daemon: {new}, before {old}" for name, old, new in self._more()]
         if (grown := self.after.resident - self.before.resident) > MORE_RSS_MIB:
             found.append(f"memory grew by {grown:.0f} MiB")
@@ -105,12 +105,12 @@ class RoundResult:
 
     def _resources(self) -> Iterator[Row]:
         warm = self.samples[int(len(self.samples) * WARM_SHARE) :]
-        slope = slope_a_minute([one.at for one in warm], [one.resident for one in warm])
+        slope = slope_a_minute([sample.at for sample in warm], [sample.resident for sample in warm])
         yield Row("resident memory: slope after the first third", slope, "MiB/min", SLOPE_AIM)
         grown = f"{self.before.resident:.0f} MiB before, {self.after.resident:.0f} after"
         yield Row("resident memory: growth", self.after.resident - self.before.resident, "MiB", note=grown)
         for name, before, after in self._held():
-            peak = max((getattr(one, name) for one in self.samples), default=after)
+            peak = max((getattr(sample, name) for sample in self.samples), default=after)
             yield Row(f"{name}: back to", after, "", Aim(most(name, before)), f"before {before}, at most {peak}")
         cpu, seconds = warm[-1].cpu - warm[0].cpu, warm[-1].at - warm[0].at
         yield Row("processor share of the daemon", cpu / seconds * 100, "%", note="of one core")
@@ -119,7 +119,7 @@ class RoundResult:
 
 @dataclass(frozen=True, slots=True)
 class Staged:
-    """A daemon with everything indexed, and what its clients need."""
+    """A daemon with everything indexed, and the scene of its clients."""
 
     daemon: RunningDaemon
     scene: Scene
@@ -127,7 +127,7 @@ class Staged:
 
 @contextlib.contextmanager
 def staged(plan: Plan, folder: Path) -> Iterator[tuple[Staged, Editor]]:
-    """Yield a daemon over notes in a folder of its own, which stays unchanged, and who may edit some of them."""
+    """Yield a daemon with notes in its own folder, which is kept, and the editor of some of them."""
     workspace = folder / "workspace"
     workspace.mkdir(parents=True)
     editor = Editor(workspace, folder / "outside", random.Random(f"{plan.seed}-editor"), lambda _text: None, SHORT)
@@ -146,13 +146,13 @@ def staged(plan: Plan, folder: Path) -> Iterator[tuple[Staged, Editor]]:
 
 
 def run(plan: Plan, folder: Path) -> RoundResult:
-    """Carry out a plan in a folder of its own, which stays unchanged."""
+    """Run a plan in its own folder, which is kept."""
     with staged(plan, folder) as (stage, editor):
         return _loaded(plan, stage.daemon, stage.scene, editor)
 
 
 def _write_still(workspace: Path, plan: Plan) -> dict[str, str]:
-    """Write the notes that nobody changes, each with a word of its own at its end; return them by path."""
+    """Write the unchanged notes, each with a unique word at its end; return them by path."""
     rnd, written = random.Random(f"{plan.seed}-still"), {}
     count = max(1, plan.chunks // CHUNKS_A_NOTE)
     for path, text in notes(workspace / "memory/still", count=count, size=plan.chunks * CHUNK_BYTES, seed=plan.seed):
@@ -164,7 +164,7 @@ def _write_still(workspace: Path, plan: Plan) -> dict[str, str]:
 
 
 def _loaded(plan: Plan, daemon: RunningDaemon, scene: Scene, editor: Editor) -> RoundResult:
-    """Let a crowd come once, so that all that is made on demand is there; then look, let it come again, and look."""
+    """Run a crowd to warm up, take a sample, run it again with edits, and take another sample."""
     asyncio.run(crowd.attend(CROWD, replace(scene, pace=WARM_PACE), "warm", min(WARM_SECONDS, plan.seconds / 3)))
     scene.tally.took_ms.clear()
     scene.tally.ends.clear()
@@ -174,8 +174,8 @@ def _loaded(plan: Plan, daemon: RunningDaemon, scene: Scene, editor: Editor) -> 
     editing.start()
     editing.resume()
     try:
-        looks = sampling(daemon.pid, SAMPLE_SECONDS, samples)
-        asyncio.run(crowd.attend(CROWD, scene, str(plan.seed), plan.seconds, [looks]))
+        sampler = sampling(daemon.pid, SAMPLE_SECONDS, samples)
+        asyncio.run(crowd.attend(CROWD, scene, str(plan.seed), plan.seconds, [sampler]))
         editing.hold()
     finally:
         editing.end()
@@ -187,21 +187,21 @@ def _loaded(plan: Plan, daemon: RunningDaemon, scene: Scene, editor: Editor) -> 
 
 
 def _settled(pid: int) -> Held:
-    """Return what a daemon holds when that has not changed for a moment."""
-    looks = [held_by(pid)]
+    """Return a sample of a daemon once it has not changed for a moment."""
+    samples = [held_by(pid)]
 
     def is_settled() -> bool:
-        looks.append(held_by(pid))
-        recent = [one for one in looks if one.at > looks[-1].at - SETTLED_SECONDS]
-        same = {(one.descriptors, one.threads) for one in recent}
-        return len(same) == 1 and looks[-1].at - looks[0].at > SETTLED_SECONDS
+        samples.append(held_by(pid))
+        recent = [sample for sample in samples if sample.at > samples[-1].at - SETTLED_SECONDS]
+        same = {(sample.descriptors, sample.threads) for sample in recent}
+        return len(same) == 1 and samples[-1].at - samples[0].at > SETTLED_SECONDS
 
     eventually(is_settled, seconds=QUIET_SECONDS, step=0.1)
-    return looks[-1]
+    return samples[-1]
 
 
 def _back(pid: int, before: Held) -> Held:
-    """Return what a daemon holds when it is back at `before`, or after a long wait."""
+    """Return a sample of a daemon once it is back at `before`, or after a long wait."""
 
     def is_back() -> bool:
         now = held_by(pid)

@@ -1,4 +1,4 @@
-"""Clients that do not behave: they read slowly, trickle, send garbage, or come and go."""
+"""Badly behaved clients: they read slowly, send slowly, send garbage, or disconnect."""
 
 import asyncio
 import contextlib
@@ -12,18 +12,18 @@ from contextlib import asynccontextmanager
 from tests.load.crowd import LINES, Scene
 
 PATIENCE = 30.0
-"""Seconds that they wait for anything."""
+"""Seconds to wait for anything."""
 SIP_BYTES, SIP_SECONDS = 256, 0.02
-"""How much a slow reader takes at a time, and how long it waits then."""
+"""Bytes that a slow reader reads at a time, and its pause."""
 TRICKLE_SECONDS = 0.5
 PASSING = ("unavailable", "overloaded", "timeout")
-"""Errors that are over when one asks again."""
+"""Temporary errors."""
 FAULT = 500
 _ENDED = (ConnectionError, asyncio.IncompleteReadError, EOFError)
 
 
 async def reading_slowly(scene: Scene, rnd: random.Random) -> None:
-    """Ask for lines of notes and take them in sips: each answer is whole and true, or the connection ends."""
+    """Read answers slowly: each is complete and true, or the connection ends."""
     while True:
         path = rnd.choice(list(scene.judge.still))
         async with _open(scene, buffer=4096) as (reader, writer):
@@ -43,7 +43,7 @@ async def reading_slowly(scene: Scene, rnd: random.Random) -> None:
 
 
 async def trickling(scene: Scene, _rnd: random.Random) -> None:
-    """Send a request byte by byte, until the daemon hangs up."""
+    """Send a request byte by byte, until the daemon disconnects."""
     request = _get("/v1/status" + "?" + "x" * 2000)
     while True:
         async with _open(scene) as (reader, writer):
@@ -57,22 +57,22 @@ async def trickling(scene: Scene, _rnd: random.Random) -> None:
 
 
 async def sending_garbage(scene: Scene, rnd: random.Random) -> None:
-    """Send what is no request, or one with some bytes changed: an error of the client's or an end, never a fault."""
+    """Send garbage or a damaged request: the answer is a client error or a closed connection."""
     while True:
         async with _open(scene) as (reader, writer):
             writer.write(_garbage(rnd))
             writer.write_eof()
             async with asyncio.timeout(PATIENCE):
-                said = await reader.read()
-        status = _status(said)
+                reply = await reader.read()
+        status = _status(reply)
         scene.tally.ends[f"garbage {status or 'dropped'}"] += 1
         if status == FAULT:
-            scene.tally.is_wrong(f"I5: garbage was a fault of the daemon: {said[:200]!r}")
+            scene.tally.is_wrong(f"I5: garbage was a fault of the daemon: {reply[:200]!r}")
         await asyncio.sleep(rnd.expovariate(20))
 
 
 async def coming_and_going(scene: Scene, rnd: random.Random) -> None:
-    """Connect and leave: after an answer, before it, without a word, or with a reset."""
+    """Connect and disconnect: after an answer, before it, without a request, or with a reset."""
     while True:
         way = rnd.choice(("answered", "before the answer", "without a word", "reset"))
         async with _open(scene) as (reader, writer):
@@ -92,7 +92,7 @@ async def coming_and_going(scene: Scene, rnd: random.Random) -> None:
 
 @asynccontextmanager
 async def _open(scene: Scene, buffer: int = 65_536) -> AsyncIterator[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
-    """Yield a connection; that it is ended by the other side in the middle is no error here."""
+    """Yield a connection, which the daemon may close."""
     try:
         reader, writer = await asyncio.open_unix_connection(scene.socket, limit=buffer)
     except OSError as exc:
@@ -108,7 +108,7 @@ async def _open(scene: Scene, buffer: int = 65_536) -> AsyncIterator[tuple[async
 
 
 async def _sipped(reader: asyncio.StreamReader) -> bytes | None:
-    """Return the body of a reply taken in sips; None where the connection ended before."""
+    """Return the body of a slowly read reply; None if the connection ended before."""
     try:
         head = (await reader.readuntil(b"\r\n\r\n")).lower()
         left = int(head.partition(b"content-length:")[2].split()[0])
@@ -139,7 +139,7 @@ def _garbage(rnd: random.Random) -> bytes:
     return bytes(request[: rnd.choice((len(request), rnd.randint(1, len(request))))])
 
 
-def _status(said: bytes) -> int:
-    """Return the status code of a reply, 0 where there is none."""
-    words = said.split(b" ", 2)
-    return int(words[1]) if said.startswith(b"HTTP/1.1 ") and words[1].isdigit() else 0
+def _status(reply: bytes) -> int:
+    """Return the status code of a reply, or 0."""
+    words = reply.split(b" ", 2)
+    return int(words[1]) if reply.startswith(b"HTTP/1.1 ") and words[1].isdigit() else 0

@@ -1,8 +1,8 @@
-"""`make soak`: light use of one daemon for an hour, with edits and without a restart, and whether anything grows.
+"""`make soak`: light use of one daemon for an hour, with edits and without a restart, to see what grows.
 
-Use and rest take turns, so that the processor is measured while nobody asks. Memory and files are slopes by least
-squares over the looks that were taken at the end of a rest, the first quarter of the time left out. Exit code 1 if an
-answer was wrong, or memory, descriptors, threads or disk grow without bound.
+Use and rest alternate, so that the processor is measured while the daemon is idle. Memory and files are slopes by least
+squares over samples at the end of each rest, without the first quarter of the time. The exit code is 1 if an answer was
+wrong, or if memory, descriptors, threads or disk grow without bound.
 """
 
 import asyncio
@@ -33,19 +33,19 @@ NAME = "soak"
 CROWD: Mapping[crowd.Client, int] = {crowd.searching: 3, crowd.reading: 2, crowd.watching: 1}
 USE_SECONDS, REST_SECONDS = 40.0, 20.0
 SETTLE_SECONDS = 5.0
-"""Of a rest, before the processor is measured: what the last edits left is done by then."""
+"""Part of a rest before the processor is measured, for the work of the last edits."""
 RATE, PACE = 1.0, 1.0
 """Edits a second, and seconds between two questions of a client."""
 WARM_SHARE = 0.25
 MIB = 2**20
 BOUNDS = {"resident": Aim(0.25), "index": Aim(0.1), "log": Aim(0.05)}
-"""MiB a minute: beyond the first it would be 15 MiB an hour."""
+"""MiB a minute; the first is 15 MiB an hour."""
 WAL_AIM, CPU_AIM = Aim(64), Aim(0.5)
 
 
 @dataclass(frozen=True, slots=True)
 class DiskSnapshot:
-    """What a daemon at rest holds: memory and files in MiB, `idle` its share of a core in per cent."""
+    """A sample of an idle daemon: memory and files in MiB, `idle` its share of a core in per cent."""
 
     minutes: float
     resident: float
@@ -60,8 +60,8 @@ class DiskSnapshot:
     chunks: int
 
 
-def looked(stage: Staged, since: float) -> DiskSnapshot:
-    """Sync, let the daemon rest, and look at it."""
+def idle_sample(stage: Staged, since: float) -> DiskSnapshot:
+    """Sync, let the daemon rest, and take a sample."""
     check.sync(stage.daemon.client())
     stage.daemon.close_clients()
     time.sleep(SETTLE_SECONDS)
@@ -93,7 +93,7 @@ def _size(path: Path) -> float:
 
 
 def soak(stage: Staged, editor: Editor, seed: int, minutes: float) -> Iterator[DiskSnapshot]:
-    """Use the daemon and let it rest, turn by turn; yield a look for each rest."""
+    """Use the daemon and let it rest in turn; yield a sample of each rest."""
     since, round_ = time.monotonic(), 0
     editing = EditorThread(editor, random.Random(f"{seed}-pace"), RATE)
     editing.start()
@@ -103,13 +103,13 @@ def soak(stage: Staged, editor: Editor, seed: int, minutes: float) -> Iterator[D
             asyncio.run(crowd.attend(CROWD, stage.scene, f"{seed}-{round_}", USE_SECONDS))
             editing.hold()
             round_ += 1
-            yield looked(stage, since)
+            yield idle_sample(stage, since)
     finally:
         editing.end()
 
 
 def rows(looks: Sequence[DiskSnapshot]) -> Iterator[Row]:
-    """Yield the slopes, with what they are of, and the bounds that are no slopes."""
+    """Yield the slopes, and the bounds that are no slopes."""
     warm = looks[int(len(looks) * WARM_SHARE) :]
     seconds = [look.minutes * 60 for look in warm]
     for name, aim in BOUNDS.items():
@@ -117,7 +117,7 @@ def rows(looks: Sequence[DiskSnapshot]) -> Iterator[Row]:
         note = f"{values[0]:.4g} at first, {values[-1]:.4g} at last, {min(values):.4g} to {max(values):.4g}"
         yield Row(f"{name}: growth a minute", slope_a_minute(seconds, values), "MiB", aim, note)
     for name in PIECES:
-        # no slope: of a few pieces one that came late, a thread of a pool, would be a steep one
+        # no slope: one late thread of a pool would make a steep one
         pieces = [int(getattr(look, name)) for look in warm]
         more = Aim(most(name, pieces[0]) - pieces[0])
         yield Row(f"{name}: more than at first", pieces[-1] - pieces[0], "", more, f"{min(pieces)} to {max(pieces)}")
@@ -127,7 +127,7 @@ def rows(looks: Sequence[DiskSnapshot]) -> Iterator[Row]:
 
 
 def grows(found: Sequence[Row]) -> list[str]:
-    """Return what grows without bound, and a processor that has no rest."""
+    """Return what grows without bound, or uses the processor while idle."""
     return [f"{row.name}: {row.value:.3g}, {row.note}" for row in found if row.aim and not row.aim.is_met(row.value)]
 
 
@@ -137,7 +137,7 @@ def grows(found: Sequence[Row]) -> list[str]:
 @click.option("--seed", type=int, default=None, help="Default: a new one, which is printed.")
 @click.option("--json", "out", type=click.Path(path_type=Path), default=OUT, show_default=True)
 def main(minutes: float, chunks: int, seed: int | None, out: Path) -> None:
-    """Use one daemon lightly for a long time, and tell what grows."""
+    """Use one daemon lightly for a long time, and report what grows."""
     seed = random.SystemRandom().randrange(1_000_000) if seed is None else seed
     folder = Path(tempfile.mkdtemp(prefix=f"soak-{seed}-", dir="/var/tmp"))
     report = Report(effort=f"seed {seed}, {minutes:g} minutes, {chunks} chunks, {RATE:g} edits a second")

@@ -1,4 +1,4 @@
-"""Markdown of several habits, made up from a seed: what people and agents keep as notes."""
+"""Generated Markdown in several styles of notes, from a seed."""
 
 from collections.abc import Callable
 from random import Random

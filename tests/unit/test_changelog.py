@@ -1,4 +1,4 @@
-"""The changelog, the program and what installs it tell one version."""
+"""The changelog, the program and its package have the same version."""
 
 import tomllib
 from pathlib import Path
@@ -21,9 +21,9 @@ def test_version_is_written_once() -> None:
     assert project["tool"]["hatch"]["version"] == {"path": "memoryd/__init__.py"}
 
 
-def test_every_heading_is_a_release_and_the_newest_comes_first() -> None:
+def test_every_heading_is_a_release_newest_first() -> None:
     headings = [line for line in CHANGELOG.read_text(encoding="utf-8").splitlines() if line.startswith("## ")]
-    found = [tuple(map(int, one.version.split("."))) for one in releases()]
+    found = [tuple(map(int, release.version.split("."))) for release in releases()]
     assert len(found) == len(headings)
     assert found == sorted(set(found), reverse=True)
 

@@ -1,4 +1,4 @@
-"""What the package asks for: bounds that hold the versions tested, and an end where somebody's internals are used."""
+"""The version bounds of the package include the tested versions, and are narrow for used internals."""
 
 import tomllib
 from collections.abc import Mapping
@@ -8,7 +8,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parents[2]
-WITHIN = {"h11", "uvicorn"}
+INTERNALS_USED = {"h11", "uvicorn"}
 """Packages whose internals are used, subclassed or rewritten: another minor version may break them."""
 
 
@@ -24,18 +24,18 @@ def pinned() -> Mapping[str, str]:
     return {canonicalize_name(name): version for name, version in pins}
 
 
-def test_versions_that_are_tested_are_within_the_bounds() -> None:
+def test_tested_versions_are_within_the_bounds() -> None:
     versions = pinned()
     for name, requirement in requirements().items():
         assert requirement.specifier.contains(versions[name]), name
 
 
-def test_packages_whose_internals_are_used_end_at_the_minor_version_that_is_tested() -> None:
+def test_bound_of_used_internals_is_the_tested_minor_version() -> None:
     versions = pinned()
-    for name in WITHIN:
+    for name in INTERNALS_USED:
         major, minor, *_ = map(int, versions[name].split("."))
         assert not requirements()[name].specifier.contains(f"{major}.{minor + 1}.0"), name
 
 
-def test_package_that_is_imported_on_every_system_is_installed_on_every_system() -> None:
+def test_every_dependency_is_installed_on_every_system() -> None:
     assert [name for name, requirement in requirements().items() if requirement.marker] == []

@@ -1,4 +1,4 @@
-"""What the outside sees of an error stands on its class, and the tree in the docstring tells the same."""
+"""Code, status and exit code of each error class match the tree in the docstring of the module."""
 
 import re
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ ROW = re.compile(
 
 
 def drawn() -> Iterator[tuple[str, str, ErrorCode, int, int]]:
-    """Yield class, parent, code, status and exit code of each line of the tree; an empty place is inherited."""
+    """Yield class, parent, code, status and exit code of each line of the tree; empty columns are inherited."""
     above: list[tuple[str, ErrorCode, int, int]] = []
     for line in (errors.__doc__ or "").splitlines():
         if (found := ROW.match(line)) is None or not hasattr(errors, found["name"]):
@@ -31,7 +31,7 @@ def kinds(kind: type[MemorydError] = MemorydError) -> Iterator[type[MemorydError
         yield from kinds(below)
 
 
-def test_tree_is_that_of_the_classes() -> None:
+def test_tree_matches_the_classes() -> None:
     ours = [kind for kind in kinds() if kind.__module__ == errors.__name__]
     assert len(ours) > 20
     assert sorted(drawn()) == sorted(
@@ -43,13 +43,13 @@ def parent_of(kind: type[MemorydError]) -> str:
     return "" if kind is MemorydError else kind.__bases__[0].__name__
 
 
-def test_every_code_becomes_an_exception_that_has_it() -> None:
+def test_every_code_becomes_an_exception_with_that_code() -> None:
     for code in ErrorCode:
         error = error_for_code(code, "it cannot be", hint="do this")
         assert (error.code, str(error), error.hint) == (code, "it cannot be", "do this")
         assert 400 <= error.http_status < 600
 
 
-def test_status_of_a_code_is_the_same_everywhere_but_for_a_request_that_is_slow() -> None:
+def test_each_code_has_one_status_except_for_slow_requests() -> None:
     pairs = {(kind.code, kind.http_status) for kind in kinds() if kind is not errors.SlowRequest}
     assert len(pairs) == len(ErrorCode)

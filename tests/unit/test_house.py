@@ -1,4 +1,4 @@
-"""The size of things: a file is worth opening, a folder can be read, and what is smaller has its reason here."""
+"""Sizes of files and folders of the package; exceptions have their reasons here."""
 
 import ast
 from collections import Counter
@@ -16,13 +16,13 @@ SMALL = {
     "hooks/__main__.py": "a program of its own, named in the settings of users",
     "sidecar/leash.py": "a program of its own",
 }
-"""Files of fewer than 60 lines, and why each is one."""
+"""Files of fewer than 60 lines, with the reasons."""
 LONG = frozenset({"domain/memories/capture/outdating_weights.py"})
 """Files of more than 460 lines: one table, which a program writes."""
 LINES = {file: text.count("\n") for file, text in SOURCES.items() if PurePath(file).name != "__init__.py"}
 
 
-def test_files_are_few_and_worth_opening() -> None:
+def test_files_are_few_and_not_small() -> None:
     assert len(SOURCES) <= 540
     assert median(LINES.values()) >= 200
 
@@ -41,7 +41,7 @@ def test_no_folder_is_too_full() -> None:
 
 
 def constants_changed(tree: ast.Module) -> set[str]:
-    """Return the names in capitals to which a module gives a second value, in whatever function or module they are."""
+    """Return the names in capitals that a module assigns more than once, in any function or module."""
     bound = Counter(
         name.id
         for statement in tree.body
@@ -58,7 +58,7 @@ def constants_changed(tree: ast.Module) -> set[str]:
 
 
 def test_constants_keep_their_value() -> None:
-    """What is in capitals is constant without being called `Final`, which is for where a type is to be the value."""
+    """Names in capitals are constants without `Final`, which is for literal types."""
     assert {file: names for file, tree in TREES.items() if (names := constants_changed(tree))} == {}
     for text in (
         "A = 1\nif A:\n    A = 2",

@@ -1,4 +1,4 @@
-"""The import table of the package: each part imports only what stands above it."""
+"""The import rules of the package: each room imports only rooms above it."""
 
 import ast
 import re
@@ -27,13 +27,13 @@ ORDER = [
 ]
 ORDER += ["rerank", "llm", "index", "search", "qmd", "sessions", "memory", "team", "agents", "api", "web", "daemon"]
 WINGS = ("", "text", "ranking", "memories", "sessions")
-"""The parts of the domain, in their order; the first is the files beside its folders."""
+"""The parts of the domain in order; the first is the files outside its folders."""
 OTHER_SIDE = {"client", "mcp", "hooks", "service", "cli"}
 ABOVE_OTHER_SIDE = {"errors", "wire", "replies", "config", "domain"}
 ALLOWED = {("errors", "wire")}
-"""An exception carries its wire code."""
+"""An exception has its wire code."""
 IN_REACH_OF_COMMANDS = {"files", "log"}
-"""What the module of a command that works without a daemon may import, too."""
+"""What a command that works without a daemon may import as well."""
 REACHES_FURTHER = {
     "cli/checks/config.py": {"team"},
     "cli/checks/daemon.py": {"files"},
@@ -52,10 +52,10 @@ REACHES_FURTHER = {
     "cli/local/variant.py": {"files", "store"},
     "cli/written_file.py": {"files"},
 }
-"""What else of the command line imports rooms of the daemon, each exactly these; nothing loads it at the top."""
+"""Other modules of the command line that import exactly these rooms of the daemon; imported only in functions."""
 MAKES_TASKS = {"cli/local/models.py"}
-"""It runs a worker without a daemon, in a loop of its own."""
-FACES = {"pydantic", "starlette", "uvicorn"}
+"""It runs a worker without a daemon, in its own loop."""
+INTERFACES = {"pydantic", "starlette", "uvicorn"}
 OUTSIDE = {"os", "pathlib", "asyncio", "time", "random", "socket", "subprocess", "structlog", "logging", "apsw"}
 DRIVERS = {"apsw", "sqlite3"}
 SQL = re.compile(
@@ -63,15 +63,15 @@ SQL = re.compile(
     r"|\b(CREATE|DROP|ALTER) (TEMP |UNIQUE |VIRTUAL )?(TABLE|INDEX|TRIGGER|VIEW)\b|\bPRAGMA \w|\bBEGIN IMMEDIATE\b",
     re.DOTALL,
 )
-"""Statements as we write them, in capitals; MATCH is the operator of FTS5."""
+"""Statements in capitals, as we write them; MATCH is the operator of FTS5."""
 SMALL_SQL = re.compile(
     r"\s*(WITH\b.*\bSELECT\b|SELECT\b.*\bFROM\b|(INSERT|REPLACE) (OR \w+ )?INTO\b|UPDATE .*\bSET\b|DELETE FROM\b"
     r"|(CREATE|DROP|ALTER) .*\b(TABLE|INDEX|TRIGGER|VIEW)\b|PRAGMA \w|BEGIN (IMMEDIATE|EXCLUSIVE|DEFERRED)\b)",
     re.DOTALL | re.IGNORECASE,
 )
-"""How a text begins that may be a statement in small letters, or a sentence; SQLite knows which."""
+"""Beginnings of a statement in small letters, or of a sentence; SQLite decides which."""
 REPLACES = {"os.replace", "os.rename", "os.renames", "shutil.move", "memoryd.files.writing.exchange"}
-"""Functions that may put a file in the stead of another; Path's `replace` and `rename` besides."""
+"""Functions that may replace a file, besides `replace` and `rename` of Path."""
 MAY_REPLACE = {
     "models/fetching.py: self.path.replace(self.target)": "a model, too large to be handed over as bytes",
     "models/packaged.py: model.replace(out)": "a model likewise",
@@ -82,7 +82,7 @@ MAY_REPLACE = {
     "moving/workspace_move.py: plan.old_state.rename(plan.new_state)": "a folder, to where there is none",
     "index/committing.py: self.database.documents.rename(renames)": "rows of the index, no file",
 }
-"""Calls outside of `files/writing.py`, and why they stand there."""
+"""Calls outside `files/writing.py`, with the reasons."""
 
 
 def part_of(module: str) -> str:
@@ -90,7 +90,7 @@ def part_of(module: str) -> str:
 
 
 def imports(tree: ast.AST) -> Iterator[str]:
-    """Yield the dotted name of everything that is imported, wherever the import stands."""
+    """Yield the dotted name of everything that is imported, at any level."""
     for node in nodes(tree):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
@@ -108,14 +108,14 @@ def module_of(file: str) -> str:
 
 
 def circle_of(trees: Mapping[str, ast.AST]) -> list[str]:
-    """Return files that import each other in a circle, the first of them again at its end; none if there is none.
+    """Return the files of an import circle, the first again at the end, or an empty list.
 
-    What stands under TYPE_CHECKING or in a function counts: two files that need each other are one.
+    Imports under TYPE_CHECKING or in a function count too.
     """
     files = {module_of(file): file for file in trees}
     wanted: dict[str, set[str]] = {}
     for file, tree in trees.items():
-        # a name that is imported is a file itself, or stands in one
+        # an imported name is a file itself, or in one
         found = {files.get(name) or files.get(name.rpartition(".")[0]) for name in imports(tree)}
         wanted[file] = {other for other in found if other is not None and other != file}
     try:
@@ -135,23 +135,23 @@ def may_import(importer: str, wanted: str) -> bool:
 
 
 def reached(module: str) -> set[str]:
-    """Return the parts that a module imports though they do not stand above it."""
+    """Return the rooms that a module imports though they are not above it."""
     return {wanted for wanted in parts_imported(TREES[module]) if not may_import(part_of(module), wanted)}
 
 
-def test_modules_import_only_what_stands_above_them() -> None:
+def test_modules_import_only_rooms_above_them() -> None:
     alone = {command.module for command in COMMANDS.values() if not command.needs_daemon}
     found = {file: reached(file) - (IN_REACH_OF_COMMANDS if module_of(file) in alone else set()) for file in TREES}
     assert {file: parts for file, parts in found.items() if parts} == REACHES_FURTHER
 
 
-def test_command_that_needs_a_daemon_imports_no_room_of_it() -> None:
+def test_command_that_needs_a_daemon_imports_none_of_its_rooms() -> None:
     asking = {command.module for command in COMMANDS.values() if command.needs_daemon}
     assert asking
     assert [file for file in TREES if module_of(file) in asking and reached(file)] == []
 
 
-def test_what_reaches_rooms_of_the_daemon_is_imported_by_nobody_at_the_top() -> None:
+def test_modules_that_reach_further_are_imported_only_in_functions() -> None:
     modules = {module_of(file) for file in TREES if reached(file)}
     importers = {
         module
@@ -165,11 +165,11 @@ def test_what_reaches_rooms_of_the_daemon_is_imported_by_nobody_at_the_top() -> 
 
 
 def wing_of(module: str) -> str:
-    """Return the part of the domain that a module of it stands in: its first folder, empty for files beside these."""
+    """Return the part of the domain of a module: its first folder, or empty."""
     return module.removeprefix("memoryd.domain").strip(".").rpartition(".")[0].partition(".")[0]
 
 
-def test_inside_the_domain_modules_import_only_what_stands_above_them() -> None:
+def test_modules_of_the_domain_import_only_parts_above_them() -> None:
     domain = {module_of(file): tree for file, tree in TREES.items() if file.startswith("domain/")}
     assert {wing_of(module) for module in domain} == set(WINGS)
     wanted = {
@@ -190,12 +190,12 @@ def test_no_import_is_relative() -> None:
     assert not [module for module, node in found if isinstance(node, ast.ImportFrom) and node.level]
 
 
-def test_nothing_shipped_imports_tests() -> None:
+def test_package_does_not_import_tests() -> None:
     names = [(module, name.split(".")[0]) for module, tree in TREES.items() for name in imports(tree)]
     assert not [module for module, name in names if name in ("tests", "bench", "pytest", "unittest")]
 
 
-def test_tasks_are_made_in_the_daemon_only() -> None:
+def test_tasks_are_created_in_the_daemon_only() -> None:
     makers = [
         f"{module}:{node.lineno}"
         for module, tree in TREES.items()
@@ -213,14 +213,14 @@ def test_domain_does_no_io() -> None:
     assert not [(module, name) for module, name in names if name in OUTSIDE]
 
 
-def test_uses_know_no_way_of_asking() -> None:
-    """What may be asked of a memory takes and returns values, whichever face asks."""
+def test_agents_import_no_interface() -> None:
+    """The calls of agents take and return values, whatever the interface."""
     names = [(module, name) for module, tree in TREES.items() if part_of(module) == "agents" for name in imports(tree)]
     assert names
-    assert not [(module, name) for module, name in names if name.split(".")[0] in FACES]
+    assert not [(module, name) for module, name in names if name.split(".")[0] in INTERFACES]
 
 
-def test_every_part_of_the_package_has_its_place() -> None:
+def test_every_room_is_in_the_order() -> None:
     assert {part_of(module) for module in TREES} - {"__init__"} <= {*ORDER, *OTHER_SIDE}
 
 
@@ -228,7 +228,7 @@ def test_no_files_import_each_other_in_a_circle() -> None:
     assert circle_of(TREES) == []
 
 
-def test_circle_is_found_wherever_its_imports_stand() -> None:
+def test_import_circle_is_found_at_any_level() -> None:
     trees = {
         "embed/one.py": "from memoryd.embed.two import Two",
         "embed/two.py": "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from memoryd.embed import three",
@@ -252,7 +252,7 @@ def test_upward_import_is_found() -> None:
     assert may_import("cli", "client")
 
 
-def test_whether_a_note_is_private_is_asked_at_one_place() -> None:
+def test_privacy_of_a_note_is_decided_in_one_place() -> None:
     askers = {module for module, tree in TREES.items() if any(map(_is_privacy_rule, imports(tree)))}
     assert askers == {"files/ignore.py"}
 
@@ -262,7 +262,7 @@ def _is_privacy_rule(name: str) -> bool:
 
 
 def makers(tree: ast.AST, made: str) -> list[int]:
-    """Return the lines that call `made`, under whatever name it was imported."""
+    """Return the lines that call `made`, under any imported name."""
     aliases = [alias for node in nodes(tree) if isinstance(node, ast.ImportFrom) for alias in node.names]
     names = {made, *(alias.asname for alias in aliases if alias.name == made and alias.asname)}
     called = [node.func for node in nodes(tree) if isinstance(node, ast.Call)]
@@ -273,12 +273,12 @@ def makers(tree: ast.AST, made: str) -> list[int]:
     ]
 
 
-def test_who_may_ask_is_decided_at_one_place() -> None:
-    """What `AgentMemories` takes is handed out by the gate alone, so no face can let anybody in by itself."""
+def test_access_is_decided_in_one_place() -> None:
+    """Only `api/access.py` creates `Admitted`, so no interface can admit a caller by itself."""
     assert {module for module, tree in TREES.items() if makers(tree, "Admitted")} == {"api/access.py"}
 
 
-def test_maker_is_found_under_any_name() -> None:
+def test_call_is_found_under_any_name() -> None:
     for text in ("Admitted(None, True)", "access.Admitted(None, True)"):
         assert makers(ast.parse(text), "Admitted"), text
     renamed = "from memoryd.domain.access import Admitted as Entry\nEntry(None, True)"
@@ -287,7 +287,7 @@ def test_maker_is_found_under_any_name() -> None:
 
 
 def replacements(tree: ast.AST) -> list[str]:
-    """Return what may put a file in the stead of another: calls as they are written, and functions by their names."""
+    """Return what may replace a file: the source of calls, and the names of imported functions."""
     calls = [node for node in nodes(tree) if isinstance(node, ast.Call)]
     named = [name for name in imports(tree) if name in REPLACES]
     return [*named, *(ast.unparse(call) for call in calls if _replaces(call))]
@@ -296,15 +296,15 @@ def replacements(tree: ast.AST) -> list[str]:
 def _replaces(call: ast.Call) -> bool:
     if not isinstance(call.func, ast.Attribute):
         return False
-    # text's `replace` takes two arguments, that of a time only named ones, and Path's one
+    # `replace` of str has two arguments, that of datetime only keywords, that of Path one
     is_of_path = call.func.attr in ("replace", "rename") and len(call.args) + len(call.keywords) == 1
     is_of_time = bool(call.keywords) and call.keywords[0].arg != "target"
     return ast.unparse(call.func) in REPLACES or (is_of_path and not is_of_time)
 
 
-def test_files_are_replaced_at_one_place() -> None:
+def test_files_are_replaced_in_one_place() -> None:
     found = {f"{module}: {what}" for module, tree in TREES.items() for what in replacements(tree)}
-    assert {one for one in found if not one.startswith("files/writing.py: ")} == MAY_REPLACE.keys()
+    assert {call for call in found if not call.startswith("files/writing.py: ")} == MAY_REPLACE.keys()
 
 
 def test_replacement_of_a_file_is_found() -> None:
@@ -327,7 +327,7 @@ def drivers_imported(tree: ast.AST) -> set[str]:
 
 
 def statements(tree: ast.AST) -> list[str]:
-    """Return the strings that hold SQL, the parts of f-strings among them."""
+    """Return the strings that contain SQL, including f-strings."""
     strings = [node.value for node in nodes(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)]
     whole = [_filled(node) for node in nodes(tree) if isinstance(node, ast.JoinedStr)]
     return [text for text in [*strings, *whole] if SQL.search(text) or (SMALL_SQL.match(text) and _is_parsed(text))]
@@ -339,10 +339,10 @@ def _filled(template: ast.JoinedStr) -> str:
 
 
 def _is_parsed(text: str) -> bool:
-    """Tell whether SQLite finds nothing amiss in how a text is written, or only that its end is wanting."""
+    """Tell whether SQLite finds no syntax error in a text, or only that its end is missing."""
     with closing(sqlite3.connect(":memory:")) as db:
         try:
-            # what is filled in by `format` is taken for a name
+            # a placeholder of `format` counts as a name
             db.execute("EXPLAIN " + re.sub(r"\{\w*\}", "x", text))
         except sqlite3.Error as exc:
             return not re.search(r"syntax error|unrecognized token", str(exc))
@@ -350,7 +350,7 @@ def _is_parsed(text: str) -> bool:
 
 
 def functions_of_a_connection(tree: ast.AST) -> set[str]:
-    """Return the names of the functions that are handed a connection of the driver."""
+    """Return the names of the functions that take a connection of the driver."""
     functions = [node for node in nodes(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
     return {
         node.name
@@ -360,15 +360,15 @@ def functions_of_a_connection(tree: ast.AST) -> set[str]:
     }
 
 
-def test_only_the_store_knows_sqlite() -> None:
-    # what a team has on a PostgreSQL server is no database of ours
+def test_only_the_store_uses_sqlite() -> None:
+    # a team's PostgreSQL server is not our database
     servers = {"team/members.py", "team/postgres.py"}
     others = {module: tree for module, tree in TREES.items() if part_of(module) != "store" and module not in servers}
     found = {module: [*drivers_imported(tree), *statements(tree)] for module, tree in others.items()}
     assert not {module: what for module, what in found.items() if what}
 
 
-def test_only_the_store_hands_a_connection_to_a_function() -> None:
+def test_only_the_store_passes_connections_to_functions() -> None:
     store = {module: tree for module, tree in TREES.items() if part_of(module) == "store"}
     inner = {
         f"memoryd.{module.removesuffix('.py').replace('/', '.')}.{name}"
@@ -380,7 +380,7 @@ def test_only_the_store_hands_a_connection_to_a_function() -> None:
     assert not [f"{module} imports {name}" for module, name in others if name in inner]
 
 
-def test_sqlite_outside_of_the_store_is_found() -> None:
+def test_use_of_sqlite_is_recognised() -> None:
     for driver in (
         "import apsw",
         "from apsw import Connection",

@@ -1,4 +1,4 @@
-"""One word for each thing: the glossary's are in use, those they replaced are not, and a name means one thing."""
+"""The words of the glossary are in use, replaced words are not, and a public type has one meaning."""
 
 import ast
 import re
@@ -34,7 +34,7 @@ REPLACED = {
     "standin": "fallback",
     "dealt": "reassigned",
 }
-"""Words that were in use for something that has a better one; they are part of no name."""
+"""Former words and what replaced them; they are part of no name."""
 REPLACED_TYPES = {
     "Standing": "TermStatistics, Dependencies",
     "Bar": "Threshold",
@@ -55,22 +55,22 @@ REPLACED_TYPES = {
     "Lifts": "Boosts",
     "Placed": "RankedCandidate",
 }
-"""Types that meant several things."""
+"""Former types that had several meanings."""
 TWICE: Mapping[str, str] = {
     "Command": "a row of memoryctl, and what the embedding worker is told",
     "Page": "what a browser is shown, and what is read of a long document at a time",
 }
-"""Public types that stand twice, and why; those of `replies` mirror the API's."""
+"""Public types that exist twice, with the reasons; those of `replies` mirror the API."""
 NO_IMPERATIVE = re.compile(
     r"(?:[A-Z][a-z]*[^\Ws]s|The|An?|What|Whether|Where|Why|How|True|False|One|Every|All|Another|As)\b"
 )
-"""How the docstring of a function does not begin: with a third person, or with what it returns."""
+"""Beginnings of a docstring that are no imperative."""
 DESCRIBING = frozenset({"property", "cached_property", "setter"})
-"""Decorators of what reads as an attribute: its docstring is a noun."""
+"""Decorators of attributes, whose docstring is a noun."""
 
 
 def names_in(tree: ast.AST) -> Iterator[str]:
-    """Yield every name that a module gives to something."""
+    """Yield every name that a module defines."""
     for node in nodes(tree):
         if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             yield node.name
@@ -81,7 +81,7 @@ def names_in(tree: ast.AST) -> Iterator[str]:
 
 
 def types_in(tree: ast.Module) -> Iterator[str]:
-    """Yield the public types of a module: classes, and names that stand for types."""
+    """Yield the public types of a module: classes and type aliases."""
     for node in tree.body:
         if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
             yield node.name
@@ -103,7 +103,7 @@ def glossary_words() -> list[str]:
 
 
 def tokens_of(name: str) -> set[str]:
-    """Return the words in a name, in lower case: `_VectorSpaces` and `vector_spaces` hold `vector` and `spaces`."""
+    """Return the words of a name in lower case: `vector` and `spaces` of `_VectorSpaces` or `vector_spaces`."""
     return {token.lower() for token in re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+", name)}
 
 
@@ -120,7 +120,7 @@ def test_words_of_the_glossary_are_in_use() -> None:
 
 
 def _forms(word: str) -> set[str]:
-    """Return how a word may stand in a name: alone, or as many."""
+    """Return the singular and plural forms of a word."""
     return {word, f"{word}s", word.removesuffix("s"), word.removesuffix("y") + "ies", word.removesuffix("ies") + "y"}
 
 
@@ -133,29 +133,29 @@ def test_replaced_types_are_gone() -> None:
     assert not types & REPLACED_TYPES.keys()
 
 
-def test_public_type_stands_once() -> None:
+def test_public_type_exists_once() -> None:
     places = defaultdict(list)
     for module, tree in TREES.items():
         for name in types_in(tree):
             places[name].append(module)
-    mirrors = {name: [one for one in found if one.startswith("replies/")] for name, found in places.items()}
-    rest = {name: [one for one in found if one not in mirrors[name]] for name, found in places.items()}
+    mirrors = {name: [module for module in found if module.startswith("replies/")] for name, found in places.items()}
+    rest = {name: [module for module in found if module not in mirrors[name]] for name, found in places.items()}
     twice = {name: places[name] for name in places if len(rest[name]) > 1 or len(mirrors[name]) > 1}
     mirrored = {name: found for name, found in rest.items() if found and mirrors[name]}
     assert twice.keys() == TWICE.keys(), twice
-    assert all(any(one.startswith("api/") for one in found) for found in mirrored.values()), mirrored
+    assert all(any(module.startswith("api/") for module in found) for found in mirrored.values()), mirrored
 
 
 def docstrings_in(tree: ast.AST) -> Iterator[tuple[str, str]]:
-    """Yield the public functions and methods that have a docstring, with it; properties are none of them."""
+    """Yield the public functions and methods, except properties, with their docstrings."""
     for node in nodes(tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and not node.name.startswith("_"):
-            decorators = {ast.unparse(one).rpartition(".")[2] for one in node.decorator_list}
+            decorators = {ast.unparse(decorator).rpartition(".")[2] for decorator in node.decorator_list}
             if not decorators & DESCRIBING and (text := ast.get_docstring(node)):
                 yield node.name, text
 
 
-def test_docstring_of_a_function_says_what_to_do() -> None:
+def test_docstring_of_a_function_is_an_imperative() -> None:
     found = [
         f"{module}: {name}: {text.splitlines()[0]}"
         for module, tree in TREES.items()
@@ -166,10 +166,10 @@ def test_docstring_of_a_function_says_what_to_do() -> None:
 
 
 @pytest.mark.parametrize("text", ["Notes a failure.", "The vector.", "A text.", "Whether it is so.", "Gives a row."])
-def test_other_beginnings_are_found(text: str) -> None:
+def test_other_beginnings_are_recognised(text: str) -> None:
     assert NO_IMPERATIVE.match(text)
 
 
 @pytest.mark.parametrize("text", ["Pass it on.", "Note a failure.", "Answer it.", "Theme it.", "Guess."])
-def test_imperatives_are_let_be(text: str) -> None:
+def test_imperatives_are_accepted(text: str) -> None:
     assert not NO_IMPERATIVE.match(text)

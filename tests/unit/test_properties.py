@@ -1,4 +1,4 @@
-"""Laws that hold for any input."""
+"""Properties of chunking for any input."""
 
 from random import Random
 from time import process_time
@@ -41,7 +41,7 @@ def test_chunks_cover_every_line_and_stay_bounded(text: str, tokens: int, overla
 
 
 def new_chunks(before: str, after: str) -> int:
-    """Count the chunks of `after` whose text `before` does not have: what an edit makes new."""
+    """Count the chunks of `after` whose text is in no chunk of `before`."""
     known = {before[part.start : part.end] for part in chunk(before)}
     return len({after[part.start : part.end] for part in chunk(after)} - known)
 
@@ -55,7 +55,7 @@ def inserted(text: str, count: int, random: Random) -> list[str]:
 
 
 def rewritten(text: str, count: int, random: Random) -> list[str]:
-    """Delete a line, or put another in its place."""
+    """Delete or replace a line."""
     lines = text.splitlines(keepends=True)
     places = random.sample(range(len(lines)), count)
     fresh = ("", f"{sentence(random)}\n")
@@ -63,7 +63,7 @@ def rewritten(text: str, count: int, random: Random) -> list[str]:
 
 
 @pytest.mark.parametrize("habit", [habit for habit in HABITS if habit != "one line"])
-def test_edit_renews_the_chunks_around_it_alone(habit: str) -> None:
+def test_edit_changes_only_chunks_around_it(habit: str) -> None:
     text = document(habit, 20_000 if habit != "Chinese prose" else 7_000)
     inserts = [new_chunks(text, after) for after in inserted(text, 8, Random(7))]
     rewrites = [new_chunks(text, after) for after in rewritten(text, 6, Random(7))]
@@ -72,26 +72,26 @@ def test_edit_renews_the_chunks_around_it_alone(habit: str) -> None:
     assert sum(inserts + rewrites) < 2.2 * len(inserts + rewrites)
 
 
-def test_insert_at_the_top_of_a_large_file_renews_three_chunks_at_most() -> None:
+def test_insert_at_the_top_of_a_large_file_changes_at_most_three_chunks() -> None:
     text = document("sections", 500_000)
     assert len(chunk(text)) > 400
     assert new_chunks(text, f"{sentence(Random(3))}\n\n{text}") <= 3
 
 
-def test_edit_within_one_long_line_renews_few_chunks() -> None:
+def test_edit_within_one_long_line_changes_few_chunks() -> None:
     text = document("one line", 40_000)
     places = [at + 1 for at in range(len(text)) if text.startswith(". ", at - 1)][::90]
     assert all(new_chunks(text, f"{text[:at]}A train was late. {text[at:]}") <= 3 for at in places)
 
 
-def test_edit_in_text_that_repeats_itself_renews_few_chunks() -> None:
+def test_edit_in_repetitive_text_changes_few_chunks() -> None:
     lines = ["- [ ] call the plumber about the leak\n"] * 1_000
     text = "".join(lines)
     for at in range(0, 1_000, 230):
         assert new_chunks(text, "".join([*lines[:at], "Somebody else wrote this line.\n", *lines[at:]])) <= 5
 
 
-def test_time_grows_with_the_length_of_the_text() -> None:
+def test_chunking_time_is_linear() -> None:
     text = document("sections", 300_000)
 
     def seconds(sample: str) -> float:

@@ -1,4 +1,4 @@
-"""What holds rule, clock and chance together."""
+"""Retry combines a breaker rule, a clock and jitter."""
 
 from memoryd.retry import BreakerRule, Retry
 from tests.fakes import FakeClock
@@ -6,13 +6,13 @@ from tests.fakes import FakeClock
 RULE = BreakerRule(first_delay=1.0, longest_delay=60.0, jitter=0.5, failures_to_open=3)
 
 
-def made(clock: FakeClock, *, chance: float = 0.0) -> Retry:
+def retry_with(clock: FakeClock, *, chance: float = 0.0) -> Retry:
     return Retry(RULE, clock=clock, chance=lambda: chance)
 
 
-def test_wait_is_told_with_the_failure_and_passes_with_the_clock() -> None:
+def test_failure_returns_a_wait_that_passes_with_the_clock() -> None:
     clock = FakeClock()
-    retry = made(clock)
+    retry = retry_with(clock)
     assert retry.wait() == 0
     assert retry.note_failure() == 1.0
     clock.advance(0.75)
@@ -22,28 +22,28 @@ def test_wait_is_told_with_the_failure_and_passes_with_the_clock() -> None:
     assert retry.note_failure() == 2.0
 
 
-def test_chance_stretches_the_wait() -> None:
-    retry = made(FakeClock(), chance=0.5)
+def test_jitter_lengthens_the_wait() -> None:
+    retry = retry_with(FakeClock(), chance=0.5)
     assert retry.note_failure() == 1.25
     assert retry.jitter() == 1.25
 
 
-def test_it_opens_after_as_many_failures_as_the_rule_says_and_closes_with_a_success() -> None:
+def test_breaker_opens_after_the_failures_and_closes_with_a_success() -> None:
     clock = FakeClock()
-    retry = made(clock)
+    retry = retry_with(clock)
     for _ in range(3):
         assert not retry.is_open
         clock.advance(retry.note_failure())
     assert retry.is_open
     retry.note_try()
-    assert retry.wait() == 60.0, "one probe, which keeps the others out"
+    assert retry.wait() == 60.0, "one probe at a time"
     retry.note_success()
     assert not retry.is_open
     assert retry.wait() == 0
 
 
-def test_what_the_other_side_asks_for_counts_if_it_is_longer_than_the_back_off() -> None:
-    retry = made(FakeClock())
+def test_requested_pause_counts_if_longer_than_the_back_off() -> None:
+    retry = retry_with(FakeClock())
     retry.note_failure()
     retry.pause(0.5)
     assert retry.wait() == 1.0
@@ -51,8 +51,8 @@ def test_what_the_other_side_asks_for_counts_if_it_is_longer_than_the_back_off()
     assert retry.wait() == 30.0
 
 
-def test_another_thing_starts_afresh() -> None:
-    retry = made(FakeClock())
+def test_reset_forgets_the_failures() -> None:
+    retry = retry_with(FakeClock())
     for _ in range(5):
         retry.note_failure()
     retry.reset()

@@ -1,4 +1,4 @@
-"""Each test says what it checks: one that only runs would pass whatever the program did; and none hides another."""
+"""Each test has a visible check, and no test module hides another."""
 
 import ast
 from collections import Counter
@@ -6,7 +6,7 @@ from collections import Counter
 from tests.fault.coverage import TESTS, functions_of
 
 HELPERS = {"raises", "soon", "eventually", "eventually_async", "eventually_finds", "converges"}
-"""Functions that fail a test, besides those whose name begins with `assert_`."""
+"""Functions that fail a test, besides those named `assert_…`."""
 
 
 def test_each_test_has_a_visible_check() -> None:
@@ -15,14 +15,14 @@ def test_each_test_has_a_visible_check() -> None:
     assert [f"{path.relative_to(TESTS)}::{test.name}" for path, test in found if not _checks(test)] == []
 
 
-def test_no_file_of_tests_keeps_another_from_being_read() -> None:
-    # outside packages pytest knows a module by its base name alone
+def test_test_modules_have_distinct_names() -> None:
+    # outside packages pytest knows a module only by its base name
     names = Counter(path.name for path in TESTS.rglob("test_*.py") if not (path.parent / "__init__.py").exists())
     assert len(names) > 100
     assert [name for name, times in names.items() if times > 1] == []
 
 
-def test_test_that_only_runs_something_is_seen() -> None:
+def test_test_without_a_check_is_recognised() -> None:
     for nothing in ("run()", "check.run(stage)", "try: run()\n    except ValueError: return"):
         assert not _checks(ast.parse(f"def test_a():\n    {nothing}"))
     for check in ("assert run()", "with pytest.raises(ValueError): run()", "stage.converges()", "assert_sound(run())"):

@@ -1,4 +1,4 @@
-"""Pauses in long work."""
+"""Pauses in long work, so that other threads can run."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from memoryd.index.threads import PAUSE_SECONDS, WORK_SECONDS, with_pauses
 
 
 class Clock:
-    """Goes on by what the work takes; the time of day also by its pauses, and while others have the processor."""
+    """A clock of thread time, and of wall time with pauses and waits for the processor."""
 
     def __init__(self) -> None:
         self.worked = self.waited = 100.0
@@ -30,7 +30,7 @@ def test_all_items_come_in_order() -> None:
 
 
 @pytest.mark.parametrize(("share", "pauses"), [(0.0, 0), (0.26, 25), (2.0, 100)])
-def test_pauses_come_with_the_work_that_is_done(monkeypatch: pytest.MonkeyPatch, share: float, pauses: int) -> None:
+def test_pauses_follow_the_work_done(monkeypatch: pytest.MonkeyPatch, share: float, pauses: int) -> None:
     clock = Clock()
     monkeypatch.setattr(threads, "time", clock)
     for _ in with_pauses(range(100)):
@@ -38,7 +38,7 @@ def test_pauses_come_with_the_work_that_is_done(monkeypatch: pytest.MonkeyPatch,
     assert clock.pauses == [PAUSE_SECONDS] * pauses
 
 
-def test_waiting_for_the_processor_is_no_work(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_waiting_for_the_processor_does_not_count_as_work(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = Clock()
     monkeypatch.setattr(threads, "time", clock)
     for _ in with_pauses(range(100)):

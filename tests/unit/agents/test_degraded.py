@@ -1,4 +1,4 @@
-"""What does less than it should: found in the states of the parts, and told once for each time it begins and ends."""
+"""Degraded parts are found in the state of an agent, and each beginning and end is published once."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -24,11 +24,11 @@ from memoryd.search.protocol import Fallback
 from memoryd.wire import Event
 
 NOW = datetime(2026, 11, 18, tzinfo=UTC)
-OUT = Fallback("qmd", "it hangs", NOW)
+FALLBACK = Fallback("qmd", "it hangs", NOW)
 
 
-def wanted(**search: object) -> MemorySearchSection:
-    """What the default agent is asked for with these settings of memorySearch."""
+def search_settings(**search: object) -> MemorySearchSection:
+    """Return the resolved `memorySearch` section of the default agent."""
     config = Config.model_validate({"agents": {"defaults": {"memorySearch": search}}})
     return config.resolved_agents()[0].memory_search
 
@@ -38,13 +38,13 @@ def watching(mode: str, *, ok: bool, reason: str | None = None) -> WatcherReply:
 
 
 def healthy() -> AgentState:
-    """All parts at work, without qmd."""
+    """Return a state in which all parts work, without qmd."""
     return AgentState(
         id="main",
         workspace=Path("workspace"),
         has_workspace=True,
         leads_elsewhere=False,
-        settings=wanted(),
+        settings=search_settings(),
         sync=SyncState(last_scan_at=NOW, last_sync_at=NOW),
         index_path=Path("index.sqlite"),
         index_trouble=None,
@@ -67,11 +67,11 @@ def with_(**changes: object) -> AgentState:
     return replace(healthy(), **changes)
 
 
-def of_sync(**changes: object) -> AgentState:
+def with_sync(**changes: object) -> AgentState:
     return with_(sync=replace(healthy().sync, **changes))
 
 
-def of_qmd(maintenance: MaintenanceState, fallback: Fallback | None = None) -> AgentState:
+def with_qmd(maintenance: MaintenanceState, fallback: Fallback | None = None) -> AgentState:
     qmd = QmdState(
         program=None,
         search_mode="search",
@@ -94,13 +94,13 @@ def report(state: RootState, *, is_optional: bool) -> tuple[RootReport, ...]:
 CASES: Mapping[str, tuple[AgentState, list[Degradation]]] = {
     "nothing": (healthy(), []),
     "a file that cannot be used": (with_(index_trouble="no room"), [Degradation("index", "no room")]),
-    "a sync that failed": (of_sync(trouble="read only"), [Degradation("index", "read only")]),
+    "a sync that failed": (with_sync(trouble="read only"), [Degradation("index", "read only")]),
     "privacy that nobody knows": (
-        of_sync(hold=Hold("unreadable"), notice="old rules"),
+        with_sync(hold=Hold("unreadable"), notice="old rules"),
         [Degradation("privacy", "unreadable")],
     ),
-    "a hold that ends by itself": (of_sync(hold=Hold("just written", ends_in=1.0)), []),
-    "rules that are remembered": (of_sync(notice="old rules"), [Degradation("privacy", "old rules")]),
+    "a hold that ends by itself": (with_sync(hold=Hold("just written", ends_in=1.0)), []),
+    "rules that are remembered": (with_sync(notice="old rules"), [Degradation("privacy", "old rules")]),
     "a model that is fetched": (
         with_(embedder=PhaseRecord(ModelPhase.DOWNLOADING)),
         [Degradation("embedder", "downloading")],
@@ -120,7 +120,7 @@ CASES: Mapping[str, tuple[AgentState, list[Degradation]]] = {
     ),
     "a network disk": (with_(watcher=watching("scan", ok=True, reason="other machines write to it")), []),
     "pictures that nobody embeds": (
-        with_(settings=wanted(multimodal={"enabled": True})),
+        with_(settings=search_settings(multimodal={"enabled": True})),
         [
             Degradation(
                 "multimodal",
@@ -129,15 +129,15 @@ CASES: Mapping[str, tuple[AgentState, list[Degradation]]] = {
         ],
     ),
     "qmd, and what to do": (
-        of_qmd(MaintenanceState(0.0, None, trouble="it is not found", hint="install it")),
+        with_qmd(MaintenanceState(0.0, None, trouble="it is not found", hint="install it")),
         [Degradation("qmd", "it is not found; install it")],
     ),
     "qmd that did not answer": (
-        of_qmd(MaintenanceState(0.0, None, trouble=None), OUT),
+        with_qmd(MaintenanceState(0.0, None, trouble=None), FALLBACK),
         [Degradation("qmd", "it hangs")],
     ),
     "qmd without vectors": (
-        of_qmd(MaintenanceState(0.0, "no model", trouble=None)),
+        with_qmd(MaintenanceState(0.0, "no model", trouble=None)),
         [Degradation("qmd vectors", "no model")],
     ),
     "a ledger that cannot be used": (
@@ -145,61 +145,61 @@ CASES: Mapping[str, tuple[AgentState, list[Degradation]]] = {
         [Degradation("ledger", "no room")],
     ),
     "a folder that cannot be read": (
-        of_sync(roots=report(RootState.UNREADABLE, is_optional=True)),
+        with_sync(roots=report(RootState.UNREADABLE, is_optional=True)),
         [Degradation("root /notes", "it is locked")],
     ),
-    "a folder that need not be there": (of_sync(roots=report(RootState.MISSING, is_optional=True)), []),
+    "a folder that need not be there": (with_sync(roots=report(RootState.MISSING, is_optional=True)), []),
     "a folder that must be there": (
-        of_sync(roots=report(RootState.MISSING, is_optional=False)),
+        with_sync(roots=report(RootState.MISSING, is_optional=False)),
         [Degradation("root /notes", "it is locked")],
     ),
 }
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_part_that_falls_short_is_told_with_its_reason(name: str) -> None:
+def test_degraded_part_is_reported_with_its_reason(name: str) -> None:
     state, expected = CASES[name]
     assert list(degradations(state)) == expected
 
 
-def test_workspace_that_is_gone_is_plainer_than_its_rules() -> None:
-    gone = replace(of_sync(hold=Hold("unreadable")), has_workspace=False)
-    assert [one.part for one in degradations(gone)] == ["workspace"]
-    assert not list(degradations(replace(gone, sync=SyncState()))), "not looked at yet"
+def test_missing_workspace_hides_the_trouble_of_its_rules() -> None:
+    gone = replace(with_sync(hold=Hold("unreadable")), has_workspace=False)
+    assert [degradation.part for degradation in degradations(gone)] == ["workspace"]
+    assert not list(degradations(replace(gone, sync=SyncState()))), "before the first scan"
 
 
-def test_qmd_that_is_out_is_told_before_the_provider_that_is_out() -> None:
-    without = with_(provider_fallback=ProviderFallback("openai", "local", "no answer", NOW))
-    both = replace(without, qmd=of_qmd(MaintenanceState(0.0, None), OUT).qmd)
-    assert (both.fallback, both.backend) == (OUT, "builtin")
-    assert without.fallback == Fallback("openai", "no answer", NOW)
-    assert of_qmd(MaintenanceState(0.0, None)).backend == "qmd"
+def test_fallback_of_qmd_hides_the_fallback_of_the_provider() -> None:
+    provider_only = with_(provider_fallback=ProviderFallback("openai", "local", "no answer", NOW))
+    both = replace(provider_only, qmd=with_qmd(MaintenanceState(0.0, None), FALLBACK).qmd)
+    assert (both.fallback, both.backend) == (FALLBACK, "builtin")
+    assert provider_only.fallback == Fallback("openai", "no answer", NOW)
+    assert with_qmd(MaintenanceState(0.0, None)).backend == "qmd"
     assert healthy().fallback is None
 
 
-def test_each_beginning_and_end_is_published_once() -> None:
-    told: list[tuple[Event, object, object]] = []
-    book = DegradationTracker(lambda event, data: told.append((event, data["agent"], data["part"])))
-    (first,) = book.update("a", [Degradation("watcher", "no inotify")])
-    (second,) = book.update("a", [Degradation("watcher", "still none")])
+def test_each_degradation_and_recovery_is_published_once() -> None:
+    published: list[tuple[Event, object, object]] = []
+    tracker = DegradationTracker(lambda event, data: published.append((event, data["agent"], data["part"])))
+    (first,) = tracker.update("a", [Degradation("watcher", "no inotify")])
+    (second,) = tracker.update("a", [Degradation("watcher", "still none")])
     assert (first["since"], second["reason"]) == (second["since"], "still none")
-    book.update("b", [])
-    assert told == [(Event.DEGRADED, "a", "watcher")]
-    assert book.update("a", []) == []
-    assert told[1:] == [(Event.RECOVERED, "a", "watcher")]
+    tracker.update("b", [])
+    assert published == [(Event.DEGRADED, "a", "watcher")]
+    assert tracker.update("a", []) == []
+    assert published[1:] == [(Event.RECOVERED, "a", "watcher")]
 
 
-def test_parts_that_are_made_anew_have_been_degraded_since_before() -> None:
-    now, told = [0.0], list[Event]()
-    book = DegradationTracker(lambda event, _data: told.append(event), lambda: now[0])
-    lost = [Degradation("watcher", "no inotify")]
-    (before,) = book.update("a", lost)
-    book.update("b", lost)
-    book.keep_for({"a"})
-    assert book.update("a", []) == [], "the new part has not found out yet"
+def test_rebuilt_parts_stay_degraded_since_the_first_time() -> None:
+    now, published = [0.0], list[Event]()
+    tracker = DegradationTracker(lambda event, _data: published.append(event), lambda: now[0])
+    trouble = [Degradation("watcher", "no inotify")]
+    (before,) = tracker.update("a", trouble)
+    tracker.update("b", trouble)
+    tracker.keep_for({"a"})
+    assert tracker.update("a", []) == [], "the new part has not noticed yet"
     now[0] += NEW_PARTS_SECONDS - 1
-    (after,) = book.update("a", lost)
-    assert (after["since"], told) == (before["since"], [Event.DEGRADED, Event.DEGRADED])
+    (after,) = tracker.update("a", trouble)
+    assert (after["since"], published) == (before["since"], [Event.DEGRADED, Event.DEGRADED])
     now[0] += 2
-    book.update("a", [])
-    assert told[2:] == [Event.RECOVERED]
+    tracker.update("a", [])
+    assert published[2:] == [Event.RECOVERED]

@@ -1,4 +1,4 @@
-"""Which agent has which ledger, and where none may be written."""
+"""Which agents share a ledger, and where a ledger may not be written."""
 
 import os
 from collections.abc import Iterator
@@ -61,9 +61,7 @@ async def test_read_only_memory_keeps_a_ledger_out_of_workspaces(
     assert (tmp_path / "notes" / ".memory").exists() is not is_read_only
 
 
-def test_agent_that_came_apart_has_the_ledger_that_it_shared_before_beside_its_own(
-    tmp_path: Path, executor: ThreadPoolExecutor
-) -> None:
+def test_separated_agent_also_reads_the_ledger_it_shared(tmp_path: Path, executor: ThreadPoolExecutor) -> None:
     place = {"workspace": str(tmp_path / "notes")}
     chunks = {"memorySearch": {"chunking": {"tokens": 200}}}
     first, second, apart = agents_of([{"id": "a", **place}, {"id": "b", **place}, {"id": "c", **place, **chunks}])
@@ -74,7 +72,7 @@ def test_agent_that_came_apart_has_the_ledger_that_it_shared_before_beside_its_o
     assert ledgers.before(second) is None
 
 
-async def test_agent_that_is_the_first_of_its_workspace_now_has_its_former_ledger_beside_the_shared_one(
+async def test_agent_that_becomes_first_also_reads_its_former_ledger(
     tmp_path: Path, executor: ThreadPoolExecutor
 ) -> None:
     place = {"workspace": str(tmp_path / "notes")}

@@ -1,4 +1,4 @@
-"""What there is to tell of a memory, worked out of what its parts say and what was counted."""
+"""The status of a memory is computed from the states of its parts and from counts."""
 
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from memoryd.files.scanner import RootReport, RootState, ScanRoot
 from memoryd.replies.status import HistoryReply, LedgerReply
 from memoryd.store.index.passages import Counts
 from tests.fakes import FakeEmbedder
-from tests.unit.agents.test_degraded import healthy, of_sync, with_
+from tests.unit.agents.test_degraded import healthy, with_, with_sync
 
 
 def skipped(path: str, reason: str) -> SkippedFile:
@@ -50,19 +50,19 @@ def status(state: AgentState, figures: IndexStats = FIGURES) -> MemoryStatus:
     return MemoryStatus(state, figures, {}, None, [], ledger)
 
 
-def test_no_more_passages_are_embedded_than_there_are() -> None:
+def test_embedded_count_is_at_most_the_number_of_passages() -> None:
     embedding = with_(identity=identity())
     assert status(embedding).embedded == 6
-    assert status(embedding, replace(FIGURES, embedded=12)).embedded == 10, "counted at two moments"
-    assert status(healthy()).embedded == 0, "nobody knows of which embedder"
+    assert status(embedding, replace(FIGURES, embedded=12)).embedded == 10, "the counts are of two moments"
+    assert status(healthy()).embedded == 0, "the embedder is unknown"
 
 
-def test_vectors_that_nobody_wants_are_not_pending() -> None:
+def test_idle_embedding_has_nothing_pending() -> None:
     assert status(with_(is_embedding_idle=False)).pending_embeddings == 3
     assert status(with_(is_embedding_idle=True)).pending_embeddings == 0
 
 
-def test_who_embeds_is_none_without_an_embedder() -> None:
+def test_provider_is_none_without_an_embedder() -> None:
     found = identity()
     embedding = with_(identity=found)
     assert (embedding.provider, embedding.model) == (found.provider, found.model)
@@ -70,19 +70,19 @@ def test_who_embeds_is_none_without_an_embedder() -> None:
 
 
 def test_first_skipped_files_are_shown_and_all_are_counted() -> None:
-    few = status(of_sync(skipped=(skipped("b.md", "no text"),)))
-    assert [one["path"] for one in skipped_replies(few.all_skipped)] == ["b.md", "a.png"]
-    many = status(of_sync(skipped=tuple(skipped(f"{number}.md", "no text") for number in range(SKIPPED_SHOWN))))
+    few = status(with_sync(skipped=(skipped("b.md", "no text"),)))
+    assert [reply["path"] for reply in skipped_replies(few.all_skipped)] == ["b.md", "a.png"]
+    many = status(with_sync(skipped=tuple(skipped(f"{number}.md", "no text") for number in range(SKIPPED_SHOWN))))
     assert len(skipped_replies(many.all_skipped)) == SKIPPED_SHOWN
     assert len(many.all_skipped) == SKIPPED_SHOWN + 1
 
 
-def test_folder_that_need_not_be_there_is_not_told_while_it_is_not() -> None:
-    def told(state: RootState, *, is_optional: bool) -> bool:
+def test_missing_optional_folder_is_not_listed() -> None:
+    def is_listed(state: RootState, *, is_optional: bool) -> bool:
         report = RootReport(ScanRoot(Path("/notes"), is_optional=is_optional), state, 0)
-        return of_sync(roots=(report,)).roots == [report]
+        return with_sync(roots=(report,)).roots == [report]
 
-    assert not told(RootState.MISSING, is_optional=True)
-    assert told(RootState.MISSING, is_optional=False)
-    assert told(RootState.UNREADABLE, is_optional=True)
-    assert told(RootState.OK, is_optional=True)
+    assert not is_listed(RootState.MISSING, is_optional=True)
+    assert is_listed(RootState.MISSING, is_optional=False)
+    assert is_listed(RootState.UNREADABLE, is_optional=True)
+    assert is_listed(RootState.OK, is_optional=True)

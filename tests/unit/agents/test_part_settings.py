@@ -1,4 +1,4 @@
-"""From `memorySearch` to the settings of the parts."""
+"""The keys of `memorySearch` become settings of the parts."""
 
 from memoryd.agents.workspace.settings import embedding_loop_settings, index_settings, search_settings
 from memoryd.config.memory_search import MemorySearchSection
@@ -12,7 +12,7 @@ def section(**given: object) -> MemorySearchSection:
     return MemorySearchSection.model_validate(given)
 
 
-def test_batch_interface_is_given_as_much_as_its_jobs_take() -> None:
+def test_batch_interface_gets_full_jobs() -> None:
     usual = embedding_loop_settings(section(), CHOICE)
     assert (usual.remote_batch, usual.read_ahead) == (
         EmbeddingLoopSettings().remote_batch,
@@ -24,7 +24,7 @@ def test_batch_interface_is_given_as_much_as_its_jobs_take() -> None:
     assert (batch.remote_batch, batch.read_ahead, batch.retry) == (3000, 3000, 5.0)
 
 
-def test_vectors_of_both_providers_stay_and_unused_ones_only_with_a_cache() -> None:
+def test_vectors_of_both_providers_stay_and_unused_ones_with_a_cache() -> None:
     assert embedding_loop_settings(section(), CHOICE).providers == ("openai", "local")
     assert embedding_loop_settings(section(), Choice("local", None, "")).providers == ("local",)
     assert embedding_loop_settings(section(cache={"enabled": False, "maxEntries": 7}), CHOICE).max_unused == 0

@@ -1,4 +1,4 @@
-"""What agents say of work that was half done, of what they cannot know, and of their parts."""
+"""Agents report half-done work, unreachable disks and damaged sessions, and sum the counters of their parts."""
 
 import asyncio
 import threading
@@ -25,7 +25,7 @@ from tests.store.test_told_rows import turn
 UNUSED: Any = None
 
 
-async def test_conflict_that_is_settled_half_says_what_was_written() -> None:
+async def test_half_settled_conflict_names_the_change_that_was_written() -> None:
     async def read(_path: str) -> SimpleNamespace:
         return SimpleNamespace(text="mine")
 
@@ -52,7 +52,7 @@ class HangingPath(type(Path())):  # type: ignore[misc]
         return self.answers.wait(60)
 
 
-async def test_disk_that_does_not_answer_keeps_one_thread_and_not_the_status(tmp_path: Path) -> None:
+async def test_hanging_disk_blocks_one_thread_and_not_the_status(tmp_path: Path) -> None:
     index: Any = SimpleNamespace(rules=SimpleNamespace(workspace=tmp_path))
     path = WorkspacePath(HangingPath(tmp_path), index)
     before = threading.active_count()
@@ -65,7 +65,7 @@ async def test_disk_that_does_not_answer_keeps_one_thread_and_not_the_status(tmp
     assert await WorkspacePath(tmp_path / "gone", gone).check() == PathState(has_folder=False)
 
 
-async def test_what_was_told_in_a_session_that_cannot_be_read_is_not_shown() -> None:
+async def test_memories_shown_in_an_unreadable_session_are_not_listed() -> None:
     async def some(*_: object, **__: object) -> list[Any]:
         return [turn(2, session="damaged"), turn(1, session="gone")]
 
@@ -76,11 +76,11 @@ async def test_what_was_told_in_a_session_that_cannot_be_read_is_not_shown() -> 
         if name == "damaged":
             raise StoreError("it is no JSON")
 
-    told: Any = SimpleNamespace(listing=some)
+    shown_rows: Any = SimpleNamespace(listing=some)
     book: Any = SimpleNamespace(current=current)
     sessions: Any = SimpleNamespace(find=find)
-    reply = await ShownMemories("main", told, book, sessions).listing(Admitted("main", is_direct=True), 10)
-    assert [one["session"] for one in reply["turns"]] == ["gone"]
+    reply = await ShownMemories("main", shown_rows, book, sessions).listing(Admitted("main", is_direct=True), 10)
+    assert [shown["session"] for shown in reply["turns"]] == ["gone"]
 
 
 def test_vectors_of_conversations_are_counted() -> None:
@@ -91,6 +91,6 @@ def test_vectors_of_conversations_are_counted() -> None:
     assert (counted.vector_bytes, counted.caches["vectors"].hits) == (40, 2)
 
 
-def test_name_of_no_disagreement_is_not_found_whatever_it_says() -> None:
+def test_unknown_name_of_a_disagreement_is_not_found() -> None:
     with pytest.raises(LookupError):
         find_disagreement("part of", [])

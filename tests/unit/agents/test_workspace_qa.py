@@ -1,4 +1,4 @@
-"""Agents on one folder share what keeps their questions and answers, and are told of its troubles as they may be."""
+"""Agents on one folder share a store of questions and answers; problems name files only to who may know them."""
 
 import json
 from pathlib import Path
@@ -12,7 +12,7 @@ def agents_of(*listed: dict[str, object], **memory: object) -> list[Agent]:
     return Config.model_validate({"agents": {"list": list(listed)}, "memory": memory}).resolved_agents()
 
 
-def test_agents_on_one_folder_share_a_store_though_their_indexes_are_apart(tmp_path: Path) -> None:
+def test_agents_on_one_folder_share_a_store_despite_separate_indexes(tmp_path: Path) -> None:
     (tmp_path / "notes").mkdir()
     (tmp_path / "link").symlink_to(tmp_path / "notes")
     agents = agents_of(
@@ -28,13 +28,13 @@ def test_agents_on_one_folder_share_a_store_though_their_indexes_are_apart(tmp_p
     assert len({loop for qa in set(qas.values()) for loop, _ in qa.loops()}) == 4
 
 
-def test_nothing_is_kept_up_where_nothing_may_be_written_or_all_is_off(tmp_path: Path) -> None:
+def test_read_only_store_has_no_upkeep_and_disabled_qa_has_no_store(tmp_path: Path) -> None:
     reading = workspace_qas(agents_of({"id": "a", "workspace": str(tmp_path)}, readOnly=True))["a"]
     assert [name for name, _ in reading.loops()] == ["qa a"]
     assert workspace_qas(agents_of({"id": "a", "workspace": str(tmp_path)}, qa={"enabled": False})) == {}
 
 
-def test_file_is_named_to_those_who_may_know_whose_it_is(tmp_path: Path) -> None:
+def test_problem_names_the_file_only_to_its_own_agent(tmp_path: Path) -> None:
     (tmp_path / "memory/sessions").mkdir(parents=True)
     (tmp_path / "memory/sessions/broken.json").write_text("{")
     own = json.dumps({"session_id": "own", "created": "2026-11-22T12:00:00Z", "agent": "a", "qa_sequence": []})

@@ -1,4 +1,4 @@
-"""The weights of what is told beside a message, fitted anew: what is learned of few messages, and how it is kept."""
+"""Fitting the weights that choose items beside a message: what is learned, and how it is written."""
 
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from memoryd.domain.memories.unasked import form
 from memoryd.domain.memories.unasked.form import ALWAYS
 
 
-def test_words_of_several_sources_are_weighed_and_no_names() -> None:
+def test_words_of_several_sources_get_weights_and_names_do_not() -> None:
     messages = [
         Wording({ALWAYS, "book", source, *(["kieran"] if source == "a" else [])}, True, source)
         for source in "abc"
@@ -23,7 +23,7 @@ def test_words_of_several_sources_are_weighed_and_no_names() -> None:
     assert "kieran" not in weights
 
 
-def test_item_that_a_message_needs_is_told_and_the_best_beside_nothing_is_not() -> None:
+def test_needed_item_is_shown_and_an_unneeded_best_one_is_not() -> None:
     def example(words: float, score: float, *, needs: bool) -> Example:
         row = [{"nothing": 1.0, "form": score, "words": words}.get(name, 0.0) for name in KINDS]
         return Example(np.array([row]), [[0]] if needs else [], needs)
@@ -34,7 +34,7 @@ def test_item_that_a_message_needs_is_told_and_the_best_beside_nothing_is_not() 
     assert len(weights) == len(START)
 
 
-def test_table_is_written_into_its_module_alone(tmp_path: Path) -> None:
+def test_table_is_written_into_its_module(tmp_path: Path) -> None:
     module = tmp_path / "form.py"
     before = Path(form.__file__).read_text(encoding="utf-8")
     module.write_text(before, encoding="utf-8")

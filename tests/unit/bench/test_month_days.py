@@ -1,4 +1,4 @@
-"""The days of the month that `make month` plays, and what its protocol comes to."""
+"""The days that `make month` plays, and the figures of its protocol."""
 
 from bench.month.days import CORRECTED, CORRECTION, FACT, LANGUAGES, QUESTION, TASK, month
 from bench.month.figures import sample, summary
@@ -38,22 +38,24 @@ def test_days_are_full_and_the_same_for_a_seed() -> None:
         assert all(sum(one.kind == TASK for one in day) == 5 for day in days)
 
 
-def test_facts_are_asked_after_they_are_told_and_again_after_their_correction() -> None:
-    said = [message for day in month("ruben-stage", 30, 40, seed=1) for message in day]
+def test_facts_are_asked_after_they_are_stated_and_after_correction() -> None:
+    messages = [message for day in month("ruben-stage", 30, 40, seed=1) for message in day]
     kinds = [
-        one.kind for one in said if one.text in ("which program do we draw the plots in", "My dentist is Dr. Amirault.")
+        one.kind
+        for one in messages
+        if one.text in ("which program do we draw the plots in", "My dentist is Dr. Amirault.")
     ]
     assert kinds.count(CORRECTION) == 1
     assert [kind for kind in kinds if kind != CORRECTION] == [QUESTION, CORRECTED, CORRECTED]
-    assert sum(one.kind == CORRECTION for one in said) == 8
-    assert sum(one.kind == FACT and one.by == "agent" for one in said) > 4
+    assert sum(one.kind == CORRECTION for one in messages) == 8
+    assert sum(one.kind == FACT and one.by == "agent" for one in messages) > 4
 
 
-def test_short_days_have_talk_left() -> None:
+def test_short_days_are_full_too() -> None:
     assert all(len(day) == 5 for person in LANGUAGES for day in month(person, 2, 5, seed=1))
 
 
-def test_items_are_read_from_the_recalled_part_with_what_is_said_of_them() -> None:
+def test_items_are_read_from_the_recalled_part_with_their_attributes() -> None:
     assert told(NOTES) == (
         "# Core <note>no</note>\n",
         [
@@ -64,7 +66,7 @@ def test_items_are_read_from_the_recalled_part_with_what_is_said_of_them() -> No
     assert told("") == ("", [])
 
 
-def test_figures_tell_stale_facts_by_their_marks() -> None:
+def test_figures_distinguish_marked_stale_facts() -> None:
     rows = [
         answered("ack"),
         answered("small", "junk"),

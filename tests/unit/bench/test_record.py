@@ -1,4 +1,4 @@
-"""What is kept of measurements, and how figures are compared with it."""
+"""Recorded measurements, and how new figures are compared with them."""
 
 import math
 from collections import Counter
@@ -21,21 +21,21 @@ def taken(*figures: Kept, day: str = "2026-01-01", effort: str = "usual", yardst
     return Taken(day, "0.1.0", "3.11.1", effort, 0.5, yardstick_ms, figures)
 
 
-def test_times_are_compared_as_multiples_of_the_yardstick_and_sizes_as_they_are() -> None:
+def test_times_are_compared_relative_to_the_yardstick_and_sizes_are_not() -> None:
     kept = taken(Kept("a question", 4.0, "ms"), Kept("memory", 80.0, "MiB"), Kept("stale", 0.0, "hits"))
     assert kept.ratio(Row("a question", 8.0, "ms"), 20.0) == 1.0
     assert kept.ratio(Row("a question", 8.0, "ms"), 10.0) == 2.0
     assert kept.ratio(Row("memory", 88.0, "MiB"), 20.0) == 1.1
 
 
-def test_what_was_not_kept_in_the_same_unit_has_no_ratio() -> None:
+def test_figure_without_a_record_in_the_same_unit_has_no_ratio() -> None:
     kept = taken(Kept("start", 4.0, "ms"), Kept("stale", 0.0, "hits"))
     assert kept.ratio(Row("start", 4.0, "s"), 10.0) is None
     assert kept.ratio(Row("stop", 4.0, "ms"), 10.0) is None
     assert kept.ratio(Row("stale", 1.0, "hits"), 10.0) is None
 
 
-def test_own_class_of_machine_comes_first_and_else_the_last_of_another() -> None:
+def test_own_machine_class_comes_first_then_the_newest_of_another() -> None:
     old, new, own = taken(day="2026-01-01"), taken(day="2026-02-01"), taken(day="2025-01-01")
     record = Record({"one": {"start": old}, "two": {"start": new, "save": taken(effort="quick")}, HERE: {"start": own}})
     assert record.find(HERE, "start", "usual") == (HERE, own)
@@ -44,14 +44,14 @@ def test_own_class_of_machine_comes_first_and_else_the_last_of_another() -> None
     assert record.find(HERE, "edit", "usual") is None
 
 
-def test_recording_replaces_its_measurements_and_drops_those_that_are_gone() -> None:
+def test_recording_replaces_measurements_and_drops_removed_ones() -> None:
     before = Record({HERE: {"start": taken(), "gone": taken()}, ELSEWHERE: {"gone": taken()}})
     now = taken(day="2026-03-01")
     after = before.with_taken(HERE, {"save": now}, ["save", "start"])
     assert after.classes == {HERE: {"save": now, "start": taken()}, ELSEWHERE: {"gone": taken()}}
 
 
-def test_record_is_read_as_it_was_written(tmp_path: Path) -> None:
+def test_record_survives_saving_and_loading(tmp_path: Path) -> None:
     path = tmp_path / "recorded.json"
     assert load(path) == Record({})
     record = Record({HERE: {"start": taken(Kept("a question", 4.25, "ms"))}})
@@ -60,7 +60,7 @@ def test_record_is_read_as_it_was_written(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["{", "[]", '{"classes": {"x": {"start": {"day": "2026-01-01"}}}}', '{"klasses": {}}'])
-def test_file_that_is_no_record_is_named(tmp_path: Path, text: str) -> None:
+def test_invalid_record_file_is_named(tmp_path: Path, text: str) -> None:
     path = tmp_path / "recorded.json"
     path.write_text(text)
     with pytest.raises(BadRecord, match=r"recorded\.json: this is no record of `make bench-record`: .+"):
@@ -83,7 +83,7 @@ def test_report_prints_figures_beside_the_recorded_ones() -> None:
     assert "gone" not in printed.get()
 
 
-def test_report_keeps_nothing_of_a_measurement_that_failed() -> None:
+def test_failed_measurement_is_not_recorded() -> None:
     report = Report("usual", Record({}))
     for name in ("start", "save"):
         report.yardstick_ms[name] = 15.0
@@ -94,13 +94,13 @@ def test_report_keeps_nothing_of_a_measurement_that_failed() -> None:
     assert report.taken()["start"].figures == [Kept("took", 1.235, "ms")]
 
 
-def test_two_checkouts_stand_beside_each_other_with_their_ratio() -> None:
+def test_two_checkouts_are_shown_with_their_ratio() -> None:
     assert against.cells(Figure("start", "ms", (400.0, 300.0), "note")) == ("start", "400 ms", "300 ms", "0.75", "note")
     assert against.cells(Figure("start", "ms", (0.0, 300.0)))[3] == ""
     assert against.cells(Figure("import", "ms", (math.nan, 3.0)))[1:4] == ("", "3 ms", "")
 
 
-def test_speed_is_checked_on_the_recorded_class_of_machine_alone() -> None:
+def test_speed_is_checked_on_the_recorded_machine_class_only() -> None:
     row = Row("a question", 5.0, "ms")
     record = Record({HERE: {speed.MEASUREMENT: taken(Kept("a question", 4.0, "ms"))}})
     assert speed.ratio_of(record, HERE, row, 10.0) == 1.25
@@ -109,7 +109,7 @@ def test_speed_is_checked_on_the_recorded_class_of_machine_alone() -> None:
             speed.ratio_of(record, machine, other, 10.0)
 
 
-def test_import_times_are_added_up_by_package_and_room() -> None:
+def test_import_times_are_summed_by_package_and_room() -> None:
     log = (
         "import time: self [us] | cumulative | imported package\n"
         "import time:       100 |        100 |   numpy.linalg\n"
@@ -121,6 +121,6 @@ def test_import_times_are_added_up_by_package_and_room() -> None:
     assert by_package(log) == Counter({"numpy": 150, "memoryd.store": 20, "memoryd": 3})
 
 
-def test_what_is_shipped_has_the_figure_that_the_check_of_speed_compares() -> None:
+def test_shipped_record_has_the_figure_that_the_speed_check_compares() -> None:
     for machine in load().classes:
         assert speed.ratio_of(load(), machine, Row("800 chunks: a question by words", 3.0, "ms"), 15.0) > 0

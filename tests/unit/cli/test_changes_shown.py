@@ -1,4 +1,4 @@
-"""How `memoryctl changes` shows a change, of a file and of the ledger alone."""
+"""How `memoryctl changes` shows a change of a file and of the ledger only."""
 
 from memoryd.cli.memory.changes import change_lines
 from memoryd.replies.changes import ChangeReply
@@ -28,15 +28,15 @@ OF_THE_LEDGER: ChangeReply = {
 }
 
 
-def test_change_of_a_file_tells_its_path_and_hash() -> None:
-    (told,) = change_lines(OF_A_FILE)
-    assert "memory/2026-11-23.md" in told
-    assert "abababababab" in told
+def test_change_of_a_file_shows_path_and_hash() -> None:
+    (shown,) = change_lines(OF_A_FILE)
+    assert "memory/2026-11-23.md" in shown
+    assert "abababababab" in shown
     (gone,) = change_lines({**OF_A_FILE, "hashAfter": None})
     assert "  gone  " in gone
 
 
-def test_change_of_the_ledger_tells_that_no_file_was_changed_and_what_was() -> None:
+def test_change_of_the_ledger_shows_its_lines_and_no_file() -> None:
     head, *lines = change_lines(OF_THE_LEDGER)
     assert "tiers  no file, but the ledger  it was stated" in head
     assert lines == ['    - "1a2b3c4d" core, 20 touches', '    + "1a2b3c4d" working, 3 touches']

@@ -1,4 +1,4 @@
-"""Every check of doctor stands in a section that is listed, and help and page have exactly these."""
+"""Every check of doctor belongs to a listed section; help and documentation list exactly these."""
 
 import re
 from importlib import import_module
@@ -32,7 +32,7 @@ def test_sections_are_those_of_the_checks() -> None:
     assert list(choice.choices) == list(SECTIONS)
 
 
-def test_page_has_exactly_the_checks() -> None:
-    told = page()
-    assert re.findall(r"^## (\w+)$", told, re.MULTILINE) == list(SECTIONS)
-    assert re.findall(r"^\| `(\w+\.\w+)` \|", told, re.MULTILINE) == IDS
+def test_page_lists_exactly_the_checks() -> None:
+    text = page()
+    assert re.findall(r"^## (\w+)$", text, re.MULTILINE) == list(SECTIONS)
+    assert re.findall(r"^\| `(\w+\.\w+)` \|", text, re.MULTILINE) == IDS

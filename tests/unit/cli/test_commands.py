@@ -1,7 +1,6 @@
-"""What is made of the table of commands has its rows, and no command stands outside of it."""
+"""Help, completion and reference match the table of commands, and every command is in it and described."""
 
 import re
-from collections.abc import Iterator
 from importlib import import_module
 
 import click
@@ -10,23 +9,29 @@ from click.shell_completion import ShellComplete
 
 from memoryd.cli import overview
 from memoryd.cli.main import COMMANDS, memoryctl
-from tests.docs.commands import page
+from memoryd.daemon.main import main as memoryd
+from tests.docs.commands import page, walk
 from tests.package_trees import TREES
 
 NAMES = list(COMMANDS)
 
 
-def with_those_below(command: click.Command) -> Iterator[click.Command]:
-    yield command
-    if isinstance(command, click.Group):
-        context = click.Context(command)
-        for name in command.list_commands(context):
-            below = command.get_command(context, name)
-            assert below is not None
-            yield from with_those_below(below)
+ALL = dict([*walk(memoryd, "memoryd"), *walk(memoryctl, "memoryctl")])
 
 
-def test_help_completion_and_reference_have_the_rows_in_their_order() -> None:
+@pytest.mark.parametrize("name", ALL)
+def test_command_and_its_parameters_have_help(name: str) -> None:
+    assert (ALL[name].help or "").strip()
+    texts = {parameter.name: getattr(parameter, "help", None) or "" for parameter in ALL[name].params}
+    assert [parameter for parameter, text in texts.items() if not text.endswith(".")] == []
+
+
+def test_subcommands_are_walked() -> None:
+    assert len(ALL) > 15
+    assert "memoryctl models pull" in ALL
+
+
+def test_help_completion_and_reference_list_the_commands_in_order() -> None:
     context = click.Context(memoryctl, **memoryctl.context_settings)
     assert memoryctl.list_commands(context) == NAMES
     described = memoryctl.get_help(context).partition("Ask:")[2]
@@ -40,35 +45,35 @@ def test_help_completion_and_reference_have_the_rows_in_their_order() -> None:
     assert re.findall(r"^## memoryctl (\w+)$", page(), re.MULTILINE) == NAMES
 
 
-def test_misspelt_command_is_told_the_nearest() -> None:
+def test_misspelt_command_suggests_the_nearest() -> None:
     with pytest.raises(click.UsageError, match=r"No such command 'searhc'\. Did you mean 'search'\?$"):
         memoryctl.main(["searhc", "x"], standalone_mode=False)
     with pytest.raises(click.UsageError, match=r"No such command 'zzz'\.$"):
         memoryctl.main(["zzz"], standalone_mode=False)
 
 
-def test_row_says_what_the_command_says_of_itself() -> None:
+def test_row_and_help_start_with_the_same_verb() -> None:
     assert [row.purpose.split()[0] for row in COMMANDS.values()] == [
         (row.load().help or "").split()[0] for row in COMMANDS.values()
     ]
 
 
-def test_row_leads_to_the_command_of_its_name() -> None:
+def test_row_loads_the_command_of_its_name() -> None:
     assert len(set(NAMES)) == len(NAMES)
     assert [command.load().name for command in COMMANDS.values()] == NAMES
     assert memoryctl.get_command(click.Context(memoryctl), "nonsense") is None
 
 
-def test_no_command_stands_outside_of_the_table() -> None:
-    known = {id(one) for row in COMMANDS.values() for one in with_those_below(row.load())}
+def test_every_command_is_in_the_table() -> None:
+    known = {id(command) for command in ALL.values()}
     modules = [f"memoryd.{file.removesuffix('.py').replace('/', '.')}" for file in TREES if file.startswith("cli/")]
-    outside = [
+    unlisted = [
         f"{module}:{name}"
         for module in modules
-        for name, one in vars(import_module(module)).items()
-        if isinstance(one, click.Command) and one is not memoryctl and id(one) not in known
+        for name, value in vars(import_module(module)).items()
+        if isinstance(value, click.Command) and id(value) not in known
     ]
-    assert outside == []
+    assert unlisted == []
 
 
 @pytest.mark.parametrize(("columns", "width"), [("20", 50), ("60", 58), ("80", 78), ("200", 78), ("9" * 5000, 78)])

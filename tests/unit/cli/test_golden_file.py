@@ -1,4 +1,4 @@
-"""The file of golden questions as somebody, or another program, may have put it there."""
+"""Reading the file of golden questions, which other programs may have replaced."""
 
 import os
 from pathlib import Path
@@ -17,21 +17,21 @@ def agent(tmp_path: Path) -> AgentStatus:
     return cast(AgentStatus, {"workspace": str(tmp_path)})
 
 
-def test_file_is_read_and_none_is_empty(agent: AgentStatus, tmp_path: Path) -> None:
+def test_file_is_read_and_a_missing_one_is_empty(agent: AgentStatus, tmp_path: Path) -> None:
     assert golden_text(agent) == ""
     (tmp_path / GOLDEN_FILE).write_text("// 还没有\n")
     assert golden_text(agent) == "// 还没有\n"
 
 
 @pytest.mark.parametrize("kind", ["a pipe", "a folder"])
-def test_what_is_no_file_is_told_and_not_waited_for(agent: AgentStatus, tmp_path: Path, kind: str) -> None:
+def test_pipe_or_folder_is_refused_without_blocking(agent: AgentStatus, tmp_path: Path, kind: str) -> None:
     path = tmp_path / GOLDEN_FILE
     os.mkfifo(path) if kind == "a pipe" else path.mkdir()
     with pytest.raises(InvalidRequest, match="is no regular file"):
         golden_text(agent)
 
 
-def test_link_is_refused_as_no_command_could_keep_it(agent: AgentStatus, tmp_path: Path) -> None:
+def test_symbolic_link_is_refused(agent: AgentStatus, tmp_path: Path) -> None:
     (tmp_path / "elsewhere.jsonl").write_text("// mine\n")
     (tmp_path / GOLDEN_FILE).symlink_to(tmp_path / "elsewhere.jsonl")
     with pytest.raises(InvalidRequest, match="is a symbolic link") as refused:

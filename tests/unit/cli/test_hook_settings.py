@@ -1,4 +1,4 @@
-"""Hooks in the settings of agent programs: put in and taken out, with all else byte for byte as it was."""
+"""Hooks are added to and removed from the settings of agent programs; everything else keeps its bytes."""
 
 import json
 import re
@@ -62,7 +62,7 @@ def groups(text: str) -> dict[str, list[object]]:
 
 
 @pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
-def test_hooks_are_put_in_once_and_all_else_keeps_its_bytes(text: str) -> None:
+def test_hooks_are_added_once_and_everything_else_keeps_its_bytes(text: str) -> None:
     changed = with_hooks(text, COMMANDS)
     assert our_commands(changed) == COMMANDS
     assert with_hooks(changed, COMMANDS) == changed
@@ -72,28 +72,28 @@ def test_hooks_are_put_in_once_and_all_else_keeps_its_bytes(text: str) -> None:
     for event, found in before.get("hooks", {}).items():
         assert after["hooks"][event][: len(found)] == found, "the hooks of others stay, and come first"
     kept = iter(changed)
-    assert all(sign in kept for sign in text.rstrip("\r\n \t}")), "nothing that was there is gone or moved"
+    assert all(sign in kept for sign in text.rstrip("\r\n \t}")), "nothing is removed or moved"
 
 
 @pytest.mark.parametrize("name", [name for name in TEXTS if name not in ("mixed", "empty hooks")])
-def test_hooks_are_taken_out_and_leave_what_was_before(name: str) -> None:
+def test_removing_hooks_restores_the_text(name: str) -> None:
     assert without_hooks(with_hooks(TEXTS[name], COMMANDS)) == TEXTS[name]
 
 
-def test_empty_lists_that_our_hooks_filled_are_gone_with_them() -> None:
+def test_empty_lists_that_held_our_hooks_are_removed_with_them() -> None:
     assert json.loads(without_hooks(with_hooks(TEXTS["mixed"], COMMANDS))) == {"a": 1.0, "b": [1, 2, 3]}
     assert is_nothing(without_hooks(with_hooks("", COMMANDS)))
     assert is_nothing(without_hooks(with_hooks(TEXTS["empty hooks"], COMMANDS)))
 
 
-def test_new_text_is_written_as_people_write_it() -> None:
+def test_new_text_follows_the_indentation_of_the_file() -> None:
     text = with_hooks('{\n    "model": "opus"\n}\n', {"Stop": COMMANDS["Stop"]})
     handler = {"type": "command", "command": COMMANDS["Stop"], "timeout": 5}
     whole = {"model": "opus", "hooks": {"Stop": [{"hooks": [handler]}]}}
     assert text == json.dumps(whole, indent=4) + "\n"
 
 
-def test_other_commands_take_the_place_of_ours() -> None:
+def test_new_commands_replace_our_earlier_ones() -> None:
     moved = {event: command.replace("/usr/bin", "/opt/bin") for event, command in COMMANDS.items()}
     text = with_hooks(with_hooks(TEXTS["two spaces"], COMMANDS), moved)
     assert our_commands(text) == moved
@@ -103,7 +103,7 @@ def test_other_commands_take_the_place_of_ours() -> None:
     assert our_commands(with_hooks(older, COMMANDS)) == COMMANDS
 
 
-def test_our_hook_is_taken_out_of_a_group_of_others() -> None:
+def test_our_hook_is_removed_from_a_group_of_others() -> None:
     ours = {"type": "command", "command": COMMANDS["Stop"]}
     text = json.dumps({"hooks": {"Stop": [{"matcher": "", "hooks": [OTHERS, ours, OTHERS]}, {"odd": 1}, 7]}}, indent=2)
     left = {"hooks": {"Stop": [{"matcher": "", "hooks": [OTHERS, OTHERS]}, {"odd": 1}, 7]}}
@@ -126,7 +126,7 @@ def test_our_hook_is_taken_out_of_a_group_of_others() -> None:
         '{"a": ' + "[" * 100_000,
     ],
 )
-def test_what_is_no_settings_file_is_refused(text: str) -> None:
+def test_invalid_settings_are_refused(text: str) -> None:
     for change in (lambda: with_hooks(text, COMMANDS), lambda: without_hooks(text), lambda: our_commands(text)):
         with pytest.raises(ValueError):
             change()
@@ -151,7 +151,7 @@ hooks = st.dictionaries(
     st.none() | hooks,
     st.sampled_from([None, 1, 2, 4, "\t"]),
 )
-def test_any_settings_come_back_as_they_were(
+def test_any_settings_are_restored_by_removal(
     rest: dict[str, object], found: dict[str, object] | None, indent: int | str | None
 ) -> None:
     whole = {**rest, "hooks": found} if found is not None else rest
@@ -181,7 +181,7 @@ GEMINI_COMMANDS = {event: f"python3 -P -m memoryd.hooks {event} --host gemini" f
 
 
 @pytest.mark.parametrize("text", [COMMENTED, COMMENTED.replace("\n", "\r\n"), "{ // empty\n}\n", "{}", '{"a": [1,],}'])
-def test_comments_stay_where_the_program_has_them(text: str) -> None:
+def test_comments_stay_in_place(text: str) -> None:
     changed = with_hooks(text, GEMINI_COMMANDS, GEMINI)
     assert our_commands(changed, GEMINI) == GEMINI_COMMANDS
     kept = iter(changed)
@@ -194,7 +194,7 @@ def test_comments_stay_where_the_program_has_them(text: str) -> None:
         assert left == text
 
 
-def test_comment_between_ours_and_others_is_kept_with_them() -> None:
+def test_comment_between_our_hooks_and_others_is_kept() -> None:
     text = with_hooks('{\n  "a": 1\n}\n', GEMINI_COMMANDS, GEMINI).replace('"a": 1,', '"a": 1, // one')
     assert without_hooks(text, GEMINI) == '{\n  "a": 1 // one\n}\n'
     text = text.removesuffix("\n}\n") + ', // two\n  "b": 2\n}\n'
@@ -202,7 +202,7 @@ def test_comment_between_ours_and_others_is_kept_with_them() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "{}", '{"version": 1, "hooks": {"stop": [{"command": "x"}]}}'])
-def test_lists_of_handlers_are_as_their_program_has_them(text: str) -> None:
+def test_handlers_have_the_form_of_their_program(text: str) -> None:
     commands = {event: f"python3 -P -m memoryd.hooks {event} --host cursor" for event in CURSOR.events}
     changed = with_hooks(text, commands, CURSOR)
     whole = json.loads(changed)
@@ -217,7 +217,7 @@ WITH_EMPTY_LISTS = '{\n  "hooks": {"BeforeAgent": []},\n  "other": {"allowed": [
 
 @pytest.mark.parametrize("added", ["", '  "mcp": {"allowed": []},\n', "  // mine\n", '  "tools": {},\n'])
 @pytest.mark.parametrize("before", [None, "{}", WITH_EMPTY_LISTS, COMMENTED])
-def test_file_comes_back_as_it_was_unless_others_changed_it(tmp_path: Path, before: str | None, added: str) -> None:
+def test_file_is_restored_unless_others_changed_it(tmp_path: Path, before: str | None, added: str) -> None:
     path = tmp_path / ".gemini/settings.json"
     path.parent.mkdir()
     if before is not None:
@@ -247,7 +247,7 @@ def install_server(host: Host, project: Path | None) -> list[Path]:
 
 
 @pytest.mark.parametrize("host", WITH_SERVER, ids=lambda host: str(host.name))
-def test_server_gets_another_interpreter_and_keeps_its_arguments(
+def test_server_gets_a_new_interpreter_and_keeps_its_arguments(
     host: Host, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patched:
@@ -272,7 +272,7 @@ def test_server_gets_another_interpreter_and_keeps_its_arguments(
         (CODEX, '[mcp_servers.memoryd]\ncommand = "python3"\nargs = ["-P", "-m", "memoryd.cli", "mcp"]\n'),
     ],
 )
-def test_server_that_is_written_otherwise_stays(host: Host, text: str, tmp_path: Path) -> None:
+def test_server_entry_of_another_form_stays(host: Host, text: str, tmp_path: Path) -> None:
     path = hook_settings.places(host, tmp_path)["server"][0]
     path.parent.mkdir(exist_ok=True)
     path.write_text(text)
@@ -280,7 +280,7 @@ def test_server_that_is_written_otherwise_stays(host: Host, text: str, tmp_path:
     assert path.read_text() == text
 
 
-def test_folder_of_a_project_of_our_name_stays(tmp_path: Path) -> None:
+def test_project_folder_with_our_name_stays(tmp_path: Path) -> None:
     project = tmp_path / "memoryd"
     project.mkdir()
     (path,) = install_server(DEFAULT, project)
@@ -291,7 +291,7 @@ def test_folder_of_a_project_of_our_name_stays(tmp_path: Path) -> None:
     assert not path.exists()
 
 
-def test_folder_of_the_skill_goes_with_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_skill_is_removed_with_its_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(DEFAULT.folder_variable, str(tmp_path))
     for change in hook_settings.installation(DEFAULT, None, {}, {"skill"}):
         hook_settings.write(change)

@@ -1,4 +1,4 @@
-"""What an import reads of the files of other programs, before anything is sent."""
+"""What an import reads from the files of other programs."""
 
 import json
 from pathlib import Path
@@ -28,9 +28,9 @@ def test_private_document_of_claude_stays_private(tmp_path: Path) -> None:
     assert [line.trouble for line in lines.values()] == ["its front matter keeps it private"]
 
 
-def test_projects_and_documents_of_one_name_are_all_taken(tmp_path: Path) -> None:
-    docs = [{"uuid": f"{one}-0000-0000", "filename": "Plan.md", "content": one} for one in ("aaaaaaaa", "bbbbbbbb")]
-    projects = [{"uuid": f"{one}-0000", "name": "Soup", "docs": docs} for one in ("11111111", "22222222")]
+def test_projects_and_documents_of_the_same_name_are_all_imported(tmp_path: Path) -> None:
+    docs = [{"uuid": f"{name}-0000-0000", "filename": "Plan.md", "content": name} for name in ("aaaaaaaa", "bbbbbbbb")]
+    projects = [{"uuid": f"{name}-0000", "name": "Soup", "docs": docs} for name in ("11111111", "22222222")]
     lines = read(write_projects(tmp_path, *projects), "claude").values()
     assert [line.note and line.note["path"].removeprefix("memory/imported/claude/projects/") for line in lines] == [
         "Soup/Plan.md",
@@ -40,28 +40,28 @@ def test_projects_and_documents_of_one_name_are_all_taken(tmp_path: Path) -> Non
     ]
 
 
-def test_no_two_pages_of_claude_have_one_path(tmp_path: Path) -> None:
-    docs = [{"uuid": f"aaaaaaaa-{one}", "filename": "Plan.md", "content": f"plan {one}"} for one in range(4)]
+def test_pages_of_claude_have_distinct_paths(tmp_path: Path) -> None:
+    docs = [{"uuid": f"aaaaaaaa-{number}", "filename": "Plan.md", "content": f"plan {number}"} for number in range(4)]
     write_projects(tmp_path, {"uuid": "p", "name": "Soup", "docs": docs})
-    remembered = [{"conversations_memory": f"The harbour {one}"} for one in range(3)]
+    remembered = [{"conversations_memory": f"The harbour {number}"} for number in range(3)]
     (tmp_path / "memories.json").write_text(json.dumps(remembered))
     paths = [line.note and line.note["path"] for line in read(tmp_path, "claude").values()]
     assert len(set(paths)) == len(paths) == 7
 
 
-def test_what_a_workspace_ignores_is_not_taken(tmp_path: Path) -> None:
+def test_ignored_files_of_a_workspace_are_not_imported(tmp_path: Path) -> None:
     for name in ("memory/private/diary.md", "memory/day.md", "memory/old/Plan.md", "memory/old/new.md"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(name)
     (tmp_path / ".memoryignore").write_text("memory/private/\n")
     (tmp_path / "memory" / "old" / ".memoryignore").write_text("Plan.md\n")
     for source in ("openclaw", "obsidian"):
-        told = {where: line.trouble for where, line in read(tmp_path, source).items()}
-        kept = ".memoryignore there keeps it private"
-        assert told == {
-            "memory/private/diary.md": kept,
+        troubles = {where: line.trouble for where, line in read(tmp_path, source).items()}
+        private = ".memoryignore there keeps it private"
+        assert troubles == {
+            "memory/private/diary.md": private,
             "memory/day.md": "",
-            "memory/old/Plan.md": kept,
+            "memory/old/Plan.md": private,
             "memory/old/new.md": "",
         }
     (tmp_path / ".memoryignore").write_text("memory/[private/\n")
@@ -69,7 +69,7 @@ def test_what_a_workspace_ignores_is_not_taken(tmp_path: Path) -> None:
         read(tmp_path, "obsidian")
 
 
-def test_broken_entry_of_a_json_file_costs_no_other(tmp_path: Path) -> None:
+def test_broken_entry_of_a_json_file_does_not_affect_the_others(tmp_path: Path) -> None:
     path = tmp_path / "mem0.json"
     path.write_bytes(
         b'[{"memory": "half \\ud83d", "score": NaN}, {"memory": "\xff"}, 7, {"memory": "whole \xc3\xa9"},'
@@ -89,7 +89,7 @@ def test_broken_entry_of_a_json_file_costs_no_other(tmp_path: Path) -> None:
     assert [line.where for line in lines] == ["mem0.json, results 1", "mem0.json, results 2", "mem0.json"]
 
 
-def test_file_of_countless_entries_ends_early(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_reading_stops_at_the_maximum_of_entries(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(files, "ENTRIES_MAX", 3)
     (tmp_path / "mem0.json").write_text("[{}, {}, {}, {}, {}]")
     *_, last = entries(tmp_path / "mem0.json", of="mem0")

@@ -1,4 +1,4 @@
-"""Text made safe for a terminal, and numbers in words."""
+"""Text is made safe for a terminal; numbers are formatted for people."""
 
 import json
 from datetime import UTC, datetime
@@ -31,12 +31,12 @@ ALPHABET = st.sampled_from("a端 \t\n\r\x00\x07\x08\x1b[]()PX^_;0m\\\x7f\x84\x90
         ("cut \x1b", "cut "),
     ],
 )
-def test_nothing_that_drives_a_terminal_is_left(text: str, expected: str) -> None:
+def test_terminal_sequences_are_removed(text: str, expected: str) -> None:
     assert harmless(text) == expected
 
 
 @given(st.text(ALPHABET))
-def test_harmless_text_holds_no_control_character_and_stays_as_it_is(text: str) -> None:
+def test_harmless_text_has_no_control_character_and_is_stable(text: str) -> None:
     clean = harmless(text)
     assert not {letter for letter in clean if ord(letter) < 32 or 127 <= ord(letter) < 160} - {"\t", "\n"}
     assert harmless(clean) == clean
@@ -84,7 +84,7 @@ def test_duration(seconds: float, text: str) -> None:
     assert duration(seconds) == text
 
 
-def test_percent_says_hundred_only_of_all() -> None:
+def test_percent_is_hundred_only_if_complete() -> None:
     assert [percent(999, 1000), percent(1000, 1000), percent(0, 0)] == ["99 %", "100 %", "100 %"]
 
 

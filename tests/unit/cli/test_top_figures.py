@@ -1,4 +1,4 @@
-"""What happened between two looks at metrics."""
+"""`memoryctl top` computes rates between two scrapes of the metrics."""
 
 from memoryd.cli.memory.top import metrics_of, row_between
 
@@ -25,7 +25,7 @@ AFTER = (
 )
 
 
-def test_rates_are_of_the_interval() -> None:
+def test_rates_are_per_second_of_the_interval() -> None:
     found = row_between(metrics_of(BEFORE, 0.0), metrics_of(AFTER, 2.0))
     assert (found["requestsPerSecond"], found["failedPerSecond"]) == (10.0, 0.0)
     assert found["processes"][0]["cpuPercent"] == 50.0
@@ -33,7 +33,7 @@ def test_rates_are_of_the_interval() -> None:
     assert not found["restarted"]
 
 
-def test_restart_counts_from_anew() -> None:
+def test_restart_counts_from_zero() -> None:
     found = row_between(metrics_of(AFTER, 0.0), metrics_of(BEFORE.replace("100.0", "4.0"), 10.0))
     assert found["restarted"]
     assert found["seconds"] == 4.0
@@ -41,7 +41,7 @@ def test_restart_counts_from_anew() -> None:
     assert found["processes"][0]["cpuPercent"] is None
 
 
-def test_counter_that_began_anew_is_not_negative() -> None:
+def test_counter_reset_gives_no_negative_rate() -> None:
     smaller = AFTER.replace('search"} 30.0', 'search"} 3.0')
     found = row_between(metrics_of(BEFORE, 0.0), metrics_of(smaller, 1.0))
     assert found["requestsPerSecond"] == 3.0

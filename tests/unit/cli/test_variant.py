@@ -1,4 +1,4 @@
-"""The configuration of a variant: one agent that shares nothing and writes nothing, whatever the file says."""
+"""The configuration of a variant has one agent, without team and machines."""
 
 import json
 from pathlib import Path
@@ -14,7 +14,7 @@ TEAM = {"remote": "git@host.example:acme/memory.git", "name": "acme", "person": 
 
 
 @pytest.mark.parametrize("agent", ["main", "work"])
-def test_variant_takes_part_in_no_team(tmp_path: Path, agent: str) -> None:
+def test_variant_joins_no_team(tmp_path: Path, agent: str) -> None:
     source = tmp_path / "config.json"
     listed = [{"id": name, "workspace": str(tmp_path / name)} for name in ("main", "work")]
     machines = {"secret": "x" * 40}

@@ -1,4 +1,4 @@
-"""Agents as they result from defaults and list."""
+"""Agents are resolved from `agents.defaults` and `agents.list`."""
 
 from pathlib import Path
 from typing import Any
@@ -27,7 +27,7 @@ def test_without_a_list_there_is_one_agent_main() -> None:
     assert agent.index_path == workspace_state_dir(agent.workspace) / "index.sqlite"
 
 
-def test_own_values_win_field_by_field() -> None:
+def test_values_of_an_agent_override_defaults_field_by_field() -> None:
     defaults = {"memorySearch": {"query": {"maxResults": 9, "minScore": 0.2}, "cache": {"enabled": False}}}
     own = {"id": "a", "memorySearch": {"query": {"minScore": 0.5, "hybrid": {"mmr": {"enabled": True}}}}}
     first, second = agents_of({"defaults": defaults, "list": [own, {"id": "b"}]})
@@ -37,13 +37,13 @@ def test_own_values_win_field_by_field() -> None:
     assert (second.memory_search.query.max_results, second.memory_search.query.min_score) == (9, 0.2)
 
 
-def test_own_value_equal_to_the_built_in_default_still_wins() -> None:
+def test_own_value_equal_to_the_built_in_default_overrides_too() -> None:
     defaults = {"memorySearch": {"query": {"maxResults": 9}}}
     (agent,) = agents_of({"defaults": defaults, "list": [{"id": "a", "memorySearch": {"query": {"maxResults": 6}}}]})
     assert agent.memory_search.query.max_results == 6
 
 
-def test_lists_that_add_up_are_joined_without_repeats() -> None:
+def test_additive_lists_are_merged_without_repeats() -> None:
     defaults = {"memorySearch": {"extraPaths": ["x", "y"], "exclude": ["private/"], "sources": ["memory"]}}
     own = {"extraPaths": ["y", "z"], "exclude": ["*.tmp.md"], "sources": ["sessions"]}
     (agent,) = agents_of({"defaults": defaults, "list": [{"id": "a", "memorySearch": own}]})
@@ -55,13 +55,13 @@ def test_lists_that_add_up_are_joined_without_repeats() -> None:
 @pytest.mark.parametrize(
     ("vector", "text", "expected"), [(70, 30, (0.7, 0.3)), (1, 1, (0.5, 0.5)), (0, 0, (0.7, 0.3)), (0, 2, (0, 1))]
 )
-def test_weights_are_made_to_add_up_to_one(vector: float, text: float, expected: tuple[float, float]) -> None:
+def test_weights_are_normalised_to_sum_to_one(vector: float, text: float, expected: tuple[float, float]) -> None:
     weights = {"memorySearch": {"query": {"hybrid": {"vectorWeight": vector, "textWeight": text}}}}
     hybrid = agents_of({"defaults": weights})[0].memory_search.query.hybrid
     assert (hybrid.vector_weight, hybrid.text_weight) == pytest.approx(expected)
 
 
-def test_weight_of_one_agent_is_weighed_against_the_default_of_the_other_arm() -> None:
+def test_single_weight_is_normalised_with_the_default_of_the_other() -> None:
     own = {"memorySearch": {"query": {"hybrid": {"vectorWeight": 2.1}}}}
     hybrid = agents_of({"list": [{"id": "a", **own}]})[0].memory_search.query.hybrid
     assert (hybrid.vector_weight, hybrid.text_weight) == pytest.approx((0.75, 0.25))
@@ -77,9 +77,7 @@ def test_weight_of_one_agent_is_weighed_against_the_default_of_the_other_arm() -
         ({}, (0.3, 0.7)),
     ],
 )
-def test_weights_that_are_not_given_are_those_of_the_fusion(
-    hybrid: dict[str, object], expected: tuple[float, float]
-) -> None:
+def test_missing_weights_are_those_of_the_fusion(hybrid: dict[str, object], expected: tuple[float, float]) -> None:
     section = {"memorySearch": {"query": {"hybrid": hybrid}}}
     for raw in ({"defaults": section}, {"list": [{"id": "a", **section}]}):
         found = agents_of(raw)[0].memory_search.query.hybrid
@@ -99,7 +97,7 @@ def test_workspaces_names_and_default() -> None:
     ]
 
 
-def test_store_path_expands_the_agent_and_starts_at_the_workspace() -> None:
+def test_store_path_expands_agent_id_and_is_relative_to_the_workspace() -> None:
     store = {"store": {"path": ".memory/{agentId}.sqlite"}}
     first, second = agents_of(
         {"defaults": {"workspace": "/w", "memorySearch": store}, "list": [{"id": "a"}, {"id": "b"}]}
@@ -108,8 +106,8 @@ def test_store_path_expands_the_agent_and_starts_at_the_workspace() -> None:
     assert second.index_path == Path("/w/.memory/b.sqlite")
 
 
-def test_index_never_lies_where_openclaw_keeps_its_own() -> None:
-    """A file of OpenClaw's may name the place of its index, and both programs may run."""
+def test_index_is_never_the_file_of_openclaw() -> None:
+    """A shared configuration may name OpenClaw's index, and both programs may run."""
     theirs = {"store": {"path": "~/.openclaw/memory/{agentId}.sqlite"}}
     (agent,) = agents_of({"defaults": {"memorySearch": theirs}, "list": [{"id": "a"}]})
     assert agent.index_path == Path.home() / ".openclaw/memory/a.memoryd.sqlite"
@@ -134,7 +132,7 @@ def test_index_never_lies_where_openclaw_keeps_its_own() -> None:
     ],
     ids=str,
 )
-def test_agents_that_index_otherwise_have_an_index_each(own: dict[str, object], is_shared: bool) -> None:
+def test_agents_with_other_index_settings_have_an_index_each(own: dict[str, object], is_shared: bool) -> None:
     for store in ({}, {"memorySearch": {"store": {"path": "/x/index.sqlite"}}}):
         listed = [{"id": "a"}, {"id": "b", "memorySearch": own}, {"id": "c"}]
         first, second, third = agents_of({"defaults": {"workspace": "/w", **store}, "list": listed})
@@ -181,13 +179,13 @@ def test_index_in_the_place_of_a_ledger_is_a_problem() -> None:
         (".memory/{agentId}.db", "a-ledger.sqlite"),
     ],
 )
-def test_ledger_lies_beside_the_index(index: str | None, ledger: str) -> None:
+def test_ledger_is_beside_the_index(index: str | None, ledger: str) -> None:
     listed = [{"id": "a", "memorySearch": {"store": {"path": index}}}]
     (agent,) = agents_of({"list": listed})
     assert agent.ledger_path == agent.index_path.with_name(ledger)
 
 
-def test_agent_that_is_set_apart_has_a_ledger_of_its_own() -> None:
+def test_agent_with_its_own_index_has_its_own_ledger() -> None:
     listed = [{"id": "a"}, {"id": "b", "memorySearch": {"exclude": ["MEMORY.md"]}}, {"id": "c"}]
     first, second, third = agents_of({"list": listed})
     assert first.ledger_path == third.ledger_path
@@ -195,7 +193,7 @@ def test_agent_that_is_set_apart_has_a_ledger_of_its_own() -> None:
 
 
 @pytest.mark.parametrize(
-    ("search", "is_apart"),
+    ("search", "has_own_index"),
     [
         ({"local": {"threads": 2, "gpuLayers": 3, "idleUnloadMinutes": 0, "download": False}}, False),
         ({"sync": {"watch": False, "onSearch": False}}, False),
@@ -205,12 +203,12 @@ def test_agent_that_is_set_apart_has_a_ledger_of_its_own() -> None:
         ({"query": {"hybrid": {"enabled": False}}}, True),
     ],
 )
-def test_only_what_decides_about_an_index_sets_an_agent_apart(search: dict[str, object], is_apart: bool) -> None:
+def test_only_index_settings_give_an_agent_its_own_index(search: dict[str, object], has_own_index: bool) -> None:
     _, second = agents_of({"list": [{"id": "a"}, {"id": "b", "memorySearch": search}]})
-    assert second.has_own_index is is_apart
+    assert second.has_own_index is has_own_index
 
 
-def test_ledger_that_was_made_for_an_agent_stays_its_own(tmp_path: Path) -> None:
+def test_existing_ledger_of_an_agent_stays_its_own(tmp_path: Path) -> None:
     given = {"defaults": {"workspace": str(tmp_path / "ws"), "memorySearch": {"store": {"path": "../index.sqlite"}}}}
     first, second = agents_of({**given, "list": [{"id": "a"}, {"id": "b"}]})
     assert first.ledger_path == second.ledger_path
@@ -248,11 +246,11 @@ def test_multimodal_with_a_model_that_can_see_is_fine(provider: str, model: str)
         ),
     ],
 )
-def test_multimodal_names_what_stands_in_its_way(change: dict[str, object], problem: str) -> None:
+def test_multimodal_reports_conflicting_settings(change: dict[str, object], problem: str) -> None:
     assert problems_of({"defaults": {"memorySearch": CAN_SEE | change}}) == [f"agents.defaults.memorySearch.{problem}"]
 
 
-def test_multimodal_by_itself_lacks_provider_and_model() -> None:
+def test_multimodal_alone_lacks_provider_and_model() -> None:
     assert problems_of({"list": [{"id": "a", "memorySearch": {"multimodal": {"enabled": True}}}]}) == [
         'agents.list[0].memorySearch.provider: must be "gemini" while multimodal.enabled is true, not "local"',
         'agents.list[0].memorySearch.model: must be "gemini-embedding-2-preview" while multimodal.enabled is true, '
@@ -260,9 +258,7 @@ def test_multimodal_by_itself_lacks_provider_and_model() -> None:
     ]
 
 
-def test_sockets_have_paths_of_their_own_outside_every_workspace(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_sockets_have_distinct_paths_outside_every_workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MEMORYD_SOCKET", str(tmp_path / "owner.sock"))
     places = ["one.sock", "one.sock", "owner.sock", "work/memory/two.sock"]
     sockets = [{"path": str(tmp_path / place)} for place in places]
@@ -273,7 +269,7 @@ def test_sockets_have_paths_of_their_own_outside_every_workspace(
     ]
 
 
-def test_fixed_key_of_a_socket_is_understood_and_of_its_agent() -> None:
+def test_fixed_session_key_of_a_socket_is_valid_and_of_its_agent() -> None:
     socket = {"path": "/run/x/a.sock", "sessionKey": "agent:b:main"}
     assert problems_of({"list": [{"id": "a", "workspace": "/a", "sockets": [socket]}]}) == [
         "agents.list[0].sockets[0].sessionKey: is of agent b, not of a"
@@ -282,7 +278,7 @@ def test_fixed_key_of_a_socket_is_understood_and_of_its_agent() -> None:
         agents_of({"list": [{"id": "a", "sockets": [{"path": "/run/x/a.sock", "sessionKey": "agent:a:subagent:x"}]}]})
 
 
-def test_path_of_a_socket_starts_at_the_folder_of_the_file(tmp_path: Path) -> None:
+def test_socket_path_is_relative_to_the_configuration_file(tmp_path: Path) -> None:
     path = tmp_path / "config.json5"
     path.write_text('{ agents: { list: [{ id: "a", workspace: "notes", sockets: [{ path: "run/a.sock" }] }] } }')
     assert load(path).config.resolved_agents()[0].sockets[0].path == str(tmp_path / "run/a.sock")
@@ -301,7 +297,7 @@ def test_path_of_a_socket_starts_at_the_folder_of_the_file(tmp_path: Path) -> No
         ({"backend": "qmd", "scope": {"requireSessionKey": True}, "qmd": {"scope": {"default": "allow"}}}, [True]),
     ],
 )
-def test_rules_of_memory_and_of_qmd_hold_where_they_are_given(memory: dict[str, Any], expected: list[bool]) -> None:
+def test_scope_rules_of_memory_and_qmd_apply_where_given(memory: dict[str, Any], expected: list[bool]) -> None:
     rules = Config.model_validate({"memory": memory}).memory.access_rules()
     assert [each.allows(read_key("agent:main:discord:group:7")) for each in rules.lists] == expected
     assert rules.requires_key == memory.get("scope", {}).get("requireSessionKey", False)

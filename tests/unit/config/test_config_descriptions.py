@@ -1,4 +1,4 @@
-"""Every key has one plain sentence of its own, in the models and in the JSON Schema."""
+"""Every key has a description of one sentence, in the models and in the JSON Schema."""
 
 import re
 
@@ -24,7 +24,7 @@ def test_every_key_is_described_in_one_sentence() -> None:
     assert [key for key, text in texts.items() if not re.fullmatch(r"[^\n]+\.", text) or ". " in text] == []
 
 
-def test_unit_of_a_number_is_said() -> None:
+def test_description_names_the_unit_of_a_number() -> None:
     texts = described()
     units = {key: unit for key in texts for ending, unit in UNITS.items() if key.endswith(ending)}
     assert len(units) > 25

@@ -1,4 +1,4 @@
-"""RsClaw's `agents.defaults.memory.embedder` means the same as the keys of `memorySearch`, which win."""
+"""RsClaw's `agents.defaults.memory.embedder` is read like the keys of `memorySearch`, which override it."""
 
 import json
 from pathlib import Path
@@ -22,7 +22,7 @@ def agent(folder: Path, embedder: object, search: object = None) -> Agent:
     return loaded(folder, embedder, search).config.resolved_agents()[0]
 
 
-def test_endpoint_is_an_openai_compatible_one(tmp_path: Path) -> None:
+def test_remote_embedder_is_openai_compatible(tmp_path: Path) -> None:
     found = agent(tmp_path, {"remote": {"url": URL, "model": "Qwen3-Embedding-0.6B", "query_instruction": "检索:"}})
     search = found.memory_search
     assert found.provider_named_by == "agents.defaults.memory.embedder.remote.url"
@@ -30,21 +30,21 @@ def test_endpoint_is_an_openai_compatible_one(tmp_path: Path) -> None:
     assert (search.model, search.query_instruction) == ("Qwen3-Embedding-0.6B", "检索:")
 
 
-def test_folder_of_a_model_is_local_and_starts_at_the_file(tmp_path: Path) -> None:
+def test_model_folder_is_local_and_relative_to_the_file(tmp_path: Path) -> None:
     found = agent(tmp_path, {"local": {"model_dir": "models/bge"}})
     assert found.memory_search.provider == "local"
     assert found.memory_search.local.model_path == str(tmp_path / "models/bge")
 
 
-def test_memory_search_wins(tmp_path: Path) -> None:
+def test_memory_search_overrides_the_embedder(tmp_path: Path) -> None:
     embedder = {"remote": {"url": URL, "model": "theirs"}}
     found = agent(tmp_path, embedder, {"provider": "ollama", "model": "ours"})
     assert found.provider_named_by == "memorySearch.provider"
     assert (found.memory_search.provider, found.memory_search.model) == ("ollama", "ours")
-    assert found.memory_search.remote.base_url is None, "the address of one provider is not another's"
+    assert found.memory_search.remote.base_url is None, "an address belongs to one provider"
 
 
-def test_without_it_nothing_names_a_provider(tmp_path: Path) -> None:
+def test_empty_embedder_names_no_provider(tmp_path: Path) -> None:
     found = agent(tmp_path, {})
     assert (found.provider_named_by, found.memory_search.provider) == ("", "local")
 
@@ -57,6 +57,6 @@ def test_other_keys_of_rsclaw_are_ignored_with_a_notice(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("url", ["embedder.internal", 7])
-def test_wrong_address_is_named_by_its_key(tmp_path: Path, url: object) -> None:
+def test_problem_names_the_key_of_the_address(tmp_path: Path, url: object) -> None:
     with pytest.raises(Exception, match=r"agents\.defaults\.memory\.embedder\.remote\.url: must be"):
         loaded(tmp_path, {"remote": {"url": url}})

@@ -1,4 +1,4 @@
-"""The example file, the reference's own examples and the JSON Schema agree with the models."""
+"""The example file, the examples of the reference and the JSON Schema match the models."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -19,7 +19,7 @@ REFERENCE = sorted((ROOT / "tests/data/config/reference").glob("*.json5"))
 
 
 def keys_in(raw: object, prefix: str = "") -> Iterator[str]:
-    """Walk the keys as `all_keys` writes them, names of headers and forms of secrets apart."""
+    """Yield the keys as `all_keys` writes them, without names of headers and forms of secrets."""
     if isinstance(raw, list):
         for item in raw:
             yield from keys_in(item, prefix)
@@ -31,13 +31,13 @@ def keys_in(raw: object, prefix: str = "") -> Iterator[str]:
             yield from keys_in(value, f"{path}.")
 
 
-def test_example_shows_exactly_the_keys_of_the_models() -> None:
+def test_example_has_exactly_the_keys_of_the_models() -> None:
     repeated = "agents.list.memorySearch."
     shown = {key for key in keys_in(json5.loads(COMPLETE)) if not key.startswith(repeated)}
     assert shown == {key for key in all_keys(Config) if not key.startswith(repeated)}
 
 
-def test_keys_with_a_default_are_shown_and_those_without_stand_behind_the_mark() -> None:
+def test_keys_without_a_default_are_behind_the_mark() -> None:
     shown = set(keys_in(json5.loads(EXAMPLE)))
     assert shown == set(keys_in(Config().model_dump(mode="json", exclude_none=True)))
 
@@ -76,7 +76,7 @@ def replaced_everywhere(raw: object, value: object) -> Iterator[object]:
 
 
 @pytest.mark.parametrize("value", [None, [[]], -1.5, "\ud800", {"a": {}}])
-def test_wrong_value_anywhere_has_plain_words(value: object) -> None:
+def test_wrong_value_anywhere_is_explained_in_plain_words(value: object) -> None:
     count = 0
     for raw in replaced_everywhere(json5.loads(COMPLETE), value):
         try:
@@ -95,7 +95,7 @@ def test_example_of_the_reference_is_accepted(path: Path) -> None:
     assert config.model_dump(mode="json", exclude_unset=True).keys() == raw.keys()
 
 
-def test_values_of_the_reference_arrive() -> None:
+def test_values_of_the_reference_are_read() -> None:
     found = {path.stem: load(path).config for path in REFERENCE}
     assert len(found) == 13
     assert found["qmd"].memory.qmd.update.interval.total_seconds() == 300
@@ -104,7 +104,7 @@ def test_values_of_the_reference_arrive() -> None:
     assert found["sqlite-vec"].agents.defaults.memory_search.store.vector.extension_path == "/path/to/sqlite-vec"
 
 
-def test_schema_knows_the_keys_and_lets_other_programs_be() -> None:
+def test_schema_knows_the_keys_and_allows_those_of_other_programs() -> None:
     schema = json_schema()
     assert set(schema["properties"]) == {"memory", "agents", "models", "team", "http", "limits", "log"}
     shared = {name for name, part in schema["$defs"].items() if part.get("additionalProperties") is True}

@@ -1,4 +1,4 @@
-"""What other people could read: which files, which keys, which addresses."""
+"""Warnings about files, keys and addresses that other people could read."""
 
 import shlex
 from collections.abc import Sequence
@@ -15,19 +15,19 @@ from memoryd.config.section import Section, subclasses
 from memoryd.config.team import without_credentials
 
 SECRETS = pytest.mark.parametrize("path", secret_paths(Config), ids=".".join)
-"""Each place of a secret."""
+"""Each path of a secret."""
 
 
-def told(config: dict[str, object], source: Path | None = None) -> list[str]:
-    return [str(one) for one in exposures(Config.model_validate(config), source)]
+def warnings_of(config: dict[str, object], source: Path | None = None) -> list[str]:
+    return [str(exposure) for exposure in exposures(Config.model_validate(config), source)]
 
 
-def searching(**search: object) -> dict[str, object]:
+def with_search(**search: object) -> dict[str, object]:
     return {"agents": {"defaults": {"memorySearch": search}}}
 
 
 def written_at(path: Sequence[str], value: object) -> Any:
-    """Return a configuration with a value at a path of the types."""
+    """Return a configuration with a value at a path of `secret_paths`."""
     if not path:
         return value
     below = written_at(path[1:], value)
@@ -36,7 +36,7 @@ def written_at(path: Sequence[str], value: object) -> Any:
     return {"openai" if path[0] == "*" else path[0]: below}
 
 
-def test_every_field_whose_type_names_a_secret_is_a_secret_path() -> None:
+def test_every_field_of_a_secret_type_is_a_secret_path() -> None:
     fields = (pair for kind in subclasses(Section) for pair in kind.model_fields.items())
     written = {field.alias or name for name, field in fields if "Secret" in repr(field)}
     assert {next(name for name in reversed(path) if name != "*") for path in secret_paths(Config)} == written
@@ -47,15 +47,15 @@ def test_every_field_whose_type_names_a_secret_is_a_secret_path() -> None:
     [(0o666, "changed"), (0o620, "changed"), (0o644, "read"), (0o640, "read"), (0o600, ""), (0o400, "")],
 )
 @SECRETS
-def test_key_file_that_is_open_to_others_is_told(tmp_path: Path, mode: int, what: str, path: Sequence[str]) -> None:
+def test_key_file_open_to_others_is_reported(tmp_path: Path, mode: int, what: str, path: Sequence[str]) -> None:
     key = tmp_path / "key"
     key.write_text("sk-1")
     key.chmod(mode)
     expected = [f"the key in {key} can be {what} by other users: chmod 600 {key}"] if what else []
-    assert told(written_at(path, {"file": str(key)})) == expected
+    assert warnings_of(written_at(path, {"file": str(key)})) == expected
 
 
-def test_command_that_closes_a_file_can_be_typed_whatever_its_folder_is_called(tmp_path: Path) -> None:
+def test_suggested_command_quotes_the_path(tmp_path: Path) -> None:
     folder = tmp_path / "my keys; it's"
     folder.mkdir()
     key, source = folder / "key", folder / "config.json5"
@@ -63,31 +63,31 @@ def test_command_that_closes_a_file_can_be_typed_whatever_its_folder_is_called(t
         file.write_text("{}")
         file.chmod(0o666)
     place = ("models", "providers", "openai", "apiKey")
-    found = [*told(written_at(place, {"file": str(key)})), *told(written_at(place, "sk-1"), source)]
+    found = [*warnings_of(written_at(place, {"file": str(key)})), *warnings_of(written_at(place, "sk-1"), source)]
     commands = [one.partition("users: ")[2].partition(", or")[0] for one in (*found, *load(source).notices)]
     assert [shlex.split(one)[2] for one in commands] == [str(key), str(source), str(source)]
 
 
 @pytest.mark.parametrize(
-    ("key", "mode", "is_told"),
+    ("key", "mode", "is_reported"),
     [("sk-1", 0o644, True), ("sk-1", 0o600, False), ({"env": "A"}, 0o644, False), (None, 0o644, False)],
 )
 @SECRETS
-def test_plain_key_in_a_file_that_others_read_is_told(
-    tmp_path: Path, key: object, mode: int, is_told: bool, path: Sequence[str]
+def test_plain_key_in_a_readable_file_is_reported(
+    tmp_path: Path, key: object, mode: int, is_reported: bool, path: Sequence[str]
 ) -> None:
     source = tmp_path / "config.json5"
     source.write_text("{}")
     source.chmod(mode)
-    found = told(written_at(path, key) if key else {}, source)
+    found = warnings_of(written_at(path, key) if key else {}, source)
     place = ".".join(path).replace("*", "openai").replace("list", "list[0]")
-    assert [line for line in found if f"chmod 600 {source}" in line and place in line] == (found if is_told else [])
+    assert [line for line in found if f"chmod 600 {source}" in line and place in line] == (found if is_reported else [])
     assert "sk-1" not in str(found)
-    assert bool(found) == is_told
+    assert bool(found) == is_reported
 
 
 @pytest.mark.parametrize(
-    ("address", "is_told"),
+    ("address", "is_reported"),
     [
         ("http://models.example.org/v1", True),
         ("http://192.168.1.5:11434", True),
@@ -99,27 +99,27 @@ def test_plain_key_in_a_file_that_others_read_is_told(
     ],
 )
 @pytest.mark.parametrize("place", ["remote", "entry", "fallback"])
-def test_notes_that_leave_in_the_clear_are_told(address: str, is_told: bool, place: str) -> None:
+def test_notes_sent_unencrypted_are_reported(address: str, is_reported: bool, place: str) -> None:
     entry = {"models": {"providers": {"ollama": {"baseUrl": address}, "openai": {"baseUrl": "http://unused.example"}}}}
     config = {
-        "remote": searching(provider="openai", remote={"baseUrl": address}),
-        "entry": searching(provider="ollama") | entry,
-        "fallback": searching(provider="local", fallback="ollama") | entry,
+        "remote": with_search(provider="openai", remote={"baseUrl": address}),
+        "entry": with_search(provider="ollama") | entry,
+        "fallback": with_search(provider="local", fallback="ollama") | entry,
     }[place]
-    found = told(config)
-    assert bool(found) == is_told
+    found = warnings_of(config)
+    assert bool(found) == is_reported
     assert all(
         "notes of agent main, and the key, if there is one, go to" in line and "https://" in line for line in found
     )
 
 
-def test_address_that_nobody_uses_is_not_told() -> None:
-    config = searching(provider="none", remote={"baseUrl": "http://models.example.org"})
-    assert told(config | {"models": {"providers": {"openai": {"baseUrl": "http://unused.example"}}}}) == []
+def test_unused_address_is_not_reported() -> None:
+    config = with_search(provider="none", remote={"baseUrl": "http://models.example.org"})
+    assert warnings_of(config | {"models": {"providers": {"openai": {"baseUrl": "http://unused.example"}}}}) == []
 
 
 def test_default_configuration_exposes_nothing() -> None:
-    assert told({}) == []
+    assert warnings_of({}) == []
 
 
 @pytest.mark.parametrize(
@@ -137,13 +137,13 @@ def test_default_configuration_exposes_nothing() -> None:
         ("/shared/acme.git", None),
     ],
 )
-def test_credentials_in_the_address_of_a_team_are_told_and_hidden(
+def test_credentials_in_the_team_address_are_reported_and_hidden(
     tmp_path: Path, remote: str, shown: str | None
 ) -> None:
     source = tmp_path / "config.json5"
     source.write_text("{}")
     source.chmod(0o644)
-    found = told({"team": {"remote": remote, "name": "acme", "person": "ada"}}, source)
+    found = warnings_of({"team": {"remote": remote, "name": "acme", "person": "ada"}}, source)
     assert without_credentials(remote) == (shown or remote)
     assert [f"chmod 600 {source}" in one and "(team.remote)" in one for one in found] == [True] * (shown is not None)
     assert remote not in str(found)

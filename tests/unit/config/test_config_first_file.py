@@ -1,4 +1,4 @@
-"""The first file: what it says is what was chosen, whatever the folders are called."""
+"""The first configuration file says what was chosen, whatever the names of the folders."""
 
 from pathlib import Path
 
@@ -37,17 +37,17 @@ def home(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(HOME))
 
 
-def test_one_folder_is_the_workspace_of_all() -> None:
+def test_one_folder_is_the_default_workspace() -> None:
     text = file_text([(HOME / "notes", True)], FirstModel("local"), HOME)
     assert 'workspace: "~/notes",' in text
     agents = read([(HOME / "notes", True)], FirstModel("local", "pypi:one==1")).config.resolved_agents()
-    assert [(one.id, one.workspace, one.memory_search.extra_paths) for one in agents] == [
+    assert [(agent.id, agent.workspace, agent.memory_search.extra_paths) for agent in agents] == [
         ("main", HOME / "notes", (".",))
     ]
     assert (agents[0].memory_search.provider, agents[0].memory_search.local.model_path) == ("local", "pypi:one==1")
 
 
-def test_several_folders_are_agents_named_after_them() -> None:
+def test_several_folders_become_agents_named_after_them() -> None:
     projects = HOME / ".claude/projects"
     folders = [
         (Path("/srv/notes"), False),
@@ -56,23 +56,23 @@ def test_several_folders_are_agents_named_after_them() -> None:
         (Path("/srv/!!!"), False),
     ]
     agents = read(folders, FirstModel("none")).config.resolved_agents()
-    assert [one.id for one in agents] == ["main", "honey-shop", "honey-shop-2", "notes"]
-    assert [one.workspace for one in agents] == [folder for folder, _ in folders]
-    assert [bool(one.memory_search.extra_paths) for one in agents] == [False, True, True, False]
-    assert {one.memory_search.provider for one in agents} == {"none"}
+    assert [agent.id for agent in agents] == ["main", "honey-shop", "honey-shop-2", "notes"]
+    assert [agent.workspace for agent in agents] == [folder for folder, _ in folders]
+    assert [bool(agent.memory_search.extra_paths) for agent in agents] == [False, True, True, False]
+    assert {agent.memory_search.provider for agent in agents} == {"none"}
 
 
 @given(st.lists(NAMES, min_size=1, max_size=4, unique=True))
-def test_any_name_of_a_folder_is_read_back(names: list[str]) -> None:
+def test_any_folder_name_is_read_back(names: list[str]) -> None:
     folders = [(Path("/srv") / name, False) for name in names]
     raw = parse(file_text(folders, FirstModel("none"), HOME), Path("x"))
     agents = raw["agents"]
     assert isinstance(agents, dict)
     entries = agents.get("list") or [agents["defaults"]]
-    assert [one["workspace"] for one in entries] == [str(folder) for folder, _ in folders]
+    assert [entry["workspace"] for entry in entries] == [str(folder) for folder, _ in folders]
 
 
-def test_name_in_another_encoding_is_kept() -> None:
+def test_folder_name_in_another_encoding_is_kept() -> None:
     folder = Path("/srv/b\udce4ume")
     raw = parse(file_text([(folder, False)], FirstModel("none"), HOME), Path("x"))
     assert raw["agents"] == {"defaults": {"workspace": str(folder), "memorySearch": {"provider": "none"}}}
@@ -114,15 +114,15 @@ def test_proposal_never_sends_notes_away(here: ModelsHere, provider: str, spec: 
         ("en de fr", False),
     ],
 )
-def test_notes_are_english_but_for_a_fiftieth(languages: str, is_english: bool) -> None:
+def test_notes_are_english_if_at_most_a_fiftieth_is_not(languages: str, is_english: bool) -> None:
     assert is_english_alone(["", *languages.split()]) is is_english
 
 
-def test_starters_are_models_that_a_package_index_carries() -> None:
+def test_starters_are_the_packaged_models() -> None:
     assert {ENGLISH_STARTER, MULTILINGUAL_STARTER} == {model.spec for model in KNOWN}
 
 
-def test_named_provider_says_what_it_wants() -> None:
+def test_named_provider_says_what_it_needs() -> None:
     here = ModelsHere(False, "usual", keys={"openai": "OPENAI_API_KEY"})
     assert named_model("openai", here) == FirstModel("openai")
     assert named_model("openai", here).leaves_machine

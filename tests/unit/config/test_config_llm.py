@@ -1,4 +1,4 @@
-"""What `memory.llm` needs, what has no effect there, and what others could read."""
+"""Problems and notices of the section `memory.llm`."""
 
 import json
 from pathlib import Path
@@ -24,21 +24,21 @@ def problems(folder: Path, **llm: object) -> list[str]:
 
 @pytest.mark.parametrize("provider", ["local", "openai"])
 def test_provider_needs_a_model(tmp_path: Path, provider: str) -> None:
-    (told,) = problems(tmp_path, provider=provider)
-    assert told.startswith("memory.llm.model: must name")
-    assert provider in told
+    (found,) = problems(tmp_path, provider=provider)
+    assert found.startswith("memory.llm.model: must name")
+    assert provider in found
 
 
-def test_all_problems_are_told_at_once(tmp_path: Path) -> None:
-    told = problems(tmp_path, provider="local", maxTokens=16_000, contextSize=8000)
-    assert len(told) == 2
-    assert told[1] == "memory.llm.maxTokens: must be less than memory.llm.contextSize (8000)"
+def test_all_problems_are_reported_together(tmp_path: Path) -> None:
+    found = problems(tmp_path, provider="local", maxTokens=16_000, contextSize=8000)
+    assert len(found) == 2
+    assert found[1] == "memory.llm.maxTokens: must be less than memory.llm.contextSize (8000)"
 
 
-def test_broken_value_hides_what_rests_on_it(tmp_path: Path) -> None:
-    (told,) = problems(tmp_path, provider="local", model=5)
-    assert told.startswith("memory.llm.model")
-    assert "must name" not in told
+def test_invalid_value_hides_problems_that_depend_on_it(tmp_path: Path) -> None:
+    (found,) = problems(tmp_path, provider="local", model=5)
+    assert found.startswith("memory.llm.model")
+    assert "must name" not in found
 
 
 @pytest.mark.parametrize(
@@ -54,23 +54,23 @@ def test_broken_value_hides_what_rests_on_it(tmp_path: Path) -> None:
         ("temperature", 1),
     ],
 )
-def test_wrong_values_are_told_with_their_key(tmp_path: Path, key: str, value: object) -> None:
-    told = problems(tmp_path, **{"provider": "openai", "model": "m", key: value})
-    assert any(line.startswith(f"memory.llm.{key}") for line in told), told
+def test_wrong_value_is_reported_with_its_key(tmp_path: Path, key: str, value: object) -> None:
+    found = problems(tmp_path, **{"provider": "openai", "model": "m", key: value})
+    assert any(line.startswith(f"memory.llm.{key}") for line in found), found
 
 
-def test_path_starts_at_the_folder_of_the_file_and_a_name_is_left_alone(tmp_path: Path) -> None:
+def test_local_path_is_relative_to_the_file_and_a_name_is_kept(tmp_path: Path) -> None:
     local = loaded(tmp_path, provider="local", model="models/chat.gguf").config.memory.llm
     assert local.model == str(tmp_path / "models/chat.gguf")
     assert loaded(tmp_path, provider="local", model="hf:a/b/c.gguf").config.memory.llm.model == "hf:a/b/c.gguf"
     assert loaded(tmp_path, provider="openai", model="qwen/qwen3").config.memory.llm.model == "qwen/qwen3"
 
 
-def test_keys_of_an_endpoint_have_no_effect_without_one(tmp_path: Path) -> None:
+def test_endpoint_keys_have_no_effect_without_a_provider(tmp_path: Path) -> None:
     notices = loaded(tmp_path, baseUrl="https://example.com/v1", apiKey={"env": "NAME"}).notices
-    told = 'has no effect while memory.llm.provider is "none"'
-    assert f"memory.llm.baseUrl {told}" in notices
-    assert f"memory.llm.apiKey {told}" in notices
+    found = 'has no effect while memory.llm.provider is "none"'
+    assert f"memory.llm.baseUrl {found}" in notices
+    assert f"memory.llm.apiKey {found}" in notices
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ def test_keys_of_an_endpoint_have_no_effect_without_one(tmp_path: Path) -> None:
         ("http://localhost/v1", False),
     ],
 )
-def test_memories_in_the_clear_are_told(tmp_path: Path, address: str, is_open: bool) -> None:
+def test_memories_sent_unencrypted_are_noticed(tmp_path: Path, address: str, is_open: bool) -> None:
     notices = loaded(tmp_path, provider="openai", model="m", baseUrl=address).notices
     assert any("memories, and the key" in notice for notice in notices) == is_open
     entry = {"providers": {"openai": {"baseUrl": address}}}
@@ -91,7 +91,7 @@ def test_memories_in_the_clear_are_told(tmp_path: Path, address: str, is_open: b
     assert not any("memories, and the key" in notice for notice in loaded(tmp_path, baseUrl=address).notices)
 
 
-def test_key_in_a_file_that_others_read_is_told(tmp_path: Path) -> None:
+def test_readable_key_file_is_noticed(tmp_path: Path) -> None:
     key = tmp_path / "key"
     key.write_text("sk-1")
     key.chmod(0o644)

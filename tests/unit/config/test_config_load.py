@@ -1,4 +1,4 @@
-"""Loading: where the file is found, what wins over what, and how problems are told."""
+"""Loading a configuration: where the file is found, what overrides what, and how problems are reported."""
 
 import json
 import os
@@ -21,23 +21,20 @@ Write = Callable[[str], Path]
 
 @pytest.fixture(autouse=True)
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    for name in list(os.environ):
-        if name.startswith(("MEMORYD_", "XDG_")):
-            monkeypatch.delenv(name)
     monkeypatch.setenv("HOME", str(tmp_path))
     return tmp_path
 
 
 @pytest.fixture
 def write(home: Path) -> Write:
-    def to_default_place(text: str) -> Path:
+    def write_default_file(text: str) -> Path:
         path = home / ".config/memoryd/config.json5"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
         path.chmod(0o600)
         return path
 
-    return to_default_place
+    return write_default_file
 
 
 def problems_of(path: Path | None = None, overrides: Overrides = Overrides()) -> list[str]:  # noqa: B008
@@ -71,22 +68,20 @@ def test_named_file_must_exist(home: Path, monkeypatch: pytest.MonkeyPatch) -> N
     assert "gone.json5" in problems_of()[0]
 
 
-def test_dangling_link_in_the_default_place_is_told(write: Write) -> None:
+def test_dangling_link_as_the_default_file_is_reported(write: Write) -> None:
     path = write("{}")
     path.unlink()
     path.symlink_to("nowhere")
     assert "cannot be read" in problems_of()[0]
 
 
-def test_argument_wins_over_variable(write: Write, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_argument_overrides_the_variable(write: Write, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MEMORYD_CONFIG", str(home / "gone.json5"))
     path = write("{}")
     assert load(path).source == path
 
 
-def test_flag_wins_over_environment_over_file_over_default(
-    write: Write, home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_order_is_flag_environment_file_default(write: Write, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write("{ agents: { defaults: { workspace: '/from/file' } }, log: { level: 'ERROR' } }")
     assert workspace_of(load()) == Path("/from/file")
     monkeypatch.setenv("MEMORYD_WORKSPACE", "~/from-environment")
@@ -98,17 +93,17 @@ def test_flag_wins_over_environment_over_file_over_default(
     assert loaded.config.log.level == "DEBUG"
 
 
-def test_relative_workspace_flag_starts_at_the_current_folder() -> None:
+def test_workspace_flag_is_relative_to_the_current_folder() -> None:
     assert workspace_of(load(overrides=Overrides(workspace=Path("notes")))) == Path.cwd() / "notes"
 
 
-def test_workspace_override_reaches_the_default_agent_only(write: Write) -> None:
+def test_workspace_override_applies_to_the_default_agents_only(write: Write) -> None:
     write("{ agents: { list: [{id: 'a', workspace: '/a'}, {id: 'b', workspace: '/b', default: true}, {id: 'c'}] } }")
     agents = load(overrides=Overrides(workspace=Path("/flag"))).config.resolved_agents()
     assert [str(agent.workspace) for agent in agents] == ["/a", "/flag", "/flag"]
 
 
-def test_all_markdown_adds_the_whole_workspace_of_every_agent(write: Write) -> None:
+def test_all_markdown_adds_the_workspace_of_every_agent(write: Write) -> None:
     write(
         "{ agents: { defaults: { memorySearch: { extraPaths: ['~/docs'] } },"
         " list: [{id: 'a', memorySearch: {extraPaths: ['more']}}, {id: 'b'}] } }"
@@ -118,7 +113,7 @@ def test_all_markdown_adds_the_whole_workspace_of_every_agent(write: Write) -> N
     assert load(overrides=Overrides()).config.resolved_agents()[1].memory_search.extra_paths == ("~/docs",)
 
 
-def test_offline_forbids_downloads_of_every_agent(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_offline_disables_downloads_of_every_agent(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
     write("{ agents: { list: [{id: 'a', memorySearch: {local: {download: true}}}, {id: 'b'}] } }")
     monkeypatch.setenv("MEMORYD_OFFLINE", "0")
     assert all(agent.memory_search.local.download for agent in load().config.resolved_agents())
@@ -126,7 +121,7 @@ def test_offline_forbids_downloads_of_every_agent(write: Write, monkeypatch: pyt
     assert not any(agent.memory_search.local.download for agent in load().config.resolved_agents())
 
 
-def test_wrong_variables_are_problems_beside_those_of_the_file(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_wrong_variables_are_reported_with_problems_of_the_file(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
     write("{ log: 3 }")
     monkeypatch.setenv("MEMORYD_LOG_LEVEL", "loud")
     monkeypatch.setenv("MEMORYD_OFFLINE", "maybe")
@@ -137,7 +132,7 @@ def test_wrong_variables_are_problems_beside_those_of_the_file(write: Write, mon
     ]
 
 
-def test_override_over_a_section_of_wrong_type_reports_the_section(write: Write) -> None:
+def test_override_of_a_section_of_wrong_type_reports_the_section(write: Write) -> None:
     write("{ agents: [], log: 'x' }")
     assert problems_of(overrides=Overrides(workspace=Path("/w"), log_level="INFO", offline=True)) == [
         "agents: must be an object { … }",
@@ -145,7 +140,7 @@ def test_override_over_a_section_of_wrong_type_reports_the_section(write: Write)
     ]
 
 
-def test_all_problems_are_told_at_once(write: Write) -> None:
+def test_all_problems_are_reported_together(write: Write) -> None:
     write("""{
         memorySearch: { provider: "local" },
         memory: { backend: "bultin", readOnly: "yes", citation: "on" },
@@ -191,7 +186,7 @@ def test_all_problems_are_told_at_once(write: Write) -> None:
         ("[]", []),
     ],
 )
-def test_what_a_broken_value_decides_about_is_not_guessed(write: Write, broken: str, others: list[str]) -> None:
+def test_checks_that_depend_on_a_broken_value_are_skipped(write: Write, broken: str, others: list[str]) -> None:
     write(f"""{{ agents: {{
         defaults: {{ memorySearch: {{ multimodal: {{ enabled: true }}, fallback: "openai" }} }},
         list: [{{ id: "a", memorySearch: {broken} }}],
@@ -220,7 +215,7 @@ OUT_OF_RANGE = """{
 }"""
 
 
-def test_numbers_out_of_range_take_another_one_as_in_openclaw(write: Write) -> None:
+def test_numbers_out_of_range_are_replaced_as_in_openclaw(write: Write) -> None:
     write(OUT_OF_RANGE)
     loaded = load()
     first, second = (agent.memory_search for agent in loaded.config.resolved_agents())
@@ -256,7 +251,7 @@ def test_numbers_out_of_range_take_another_one_as_in_openclaw(write: Write) -> N
         ("{ sync: { reconcileSeconds: -1 } }", "sync.reconcileSeconds: must be at least 0, not -1"),
     ],
 )
-def test_number_that_would_send_or_delete_is_never_guessed(write: Write, search: str, problem: str) -> None:
+def test_number_that_would_send_or_delete_is_never_replaced(write: Write, search: str, problem: str) -> None:
     write(f"{{ agents: {{ defaults: {{ memorySearch: {search} }} }} }}")
     assert problems_of() == [f"agents.defaults.memorySearch.{problem}"]
 
@@ -292,7 +287,7 @@ def test_number_that_would_send_or_delete_is_never_guessed(write: Write, search:
         ),
     ],
 )
-def test_each_kind_of_mistake_has_plain_words(write: Write, text: str, problem: str) -> None:
+def test_each_kind_of_mistake_has_a_plain_message(write: Write, text: str, problem: str) -> None:
     write(text)
     assert len(problems_of()) == 1
     assert problem in problems_of()[0]
@@ -302,7 +297,7 @@ def test_each_kind_of_mistake_has_plain_words(write: Write, text: str, problem: 
 def test_secret_of_wrong_type_is_never_quoted(path: Sequence[str], write: Write) -> None:
     write(json.dumps(written_at(path, 271828182845)))
     if path[0] == "models":
-        # what is wrong in another program's section is told when it is used
+        # problems in another program's section are reported on use
         assert "271828" not in repr(load())
     else:
         (problem,) = problems_of()
@@ -320,7 +315,7 @@ def test_syntax_error_has_line_and_column(write: Write) -> None:
     assert problems_of() == [f'{path}:3:13: unexpected "\'"']
 
 
-def test_unfinished_file_is_told_by_its_end(write: Write) -> None:
+def test_unfinished_file_is_reported_at_its_end(write: Write) -> None:
     path = write("{\n  memory: {")
     assert problems_of()[0].startswith(f"{path}:2:")
     assert "end of input" in problems_of()[0]
@@ -332,17 +327,17 @@ def test_typographic_quotes_get_a_hint(write: Write) -> None:
 
 
 @pytest.mark.parametrize("text", ["{ log: {},\n log: {} }", '{ "log": {},\n "log": {} }'])
-def test_repeated_key_is_a_problem_with_both_places(write: Write, text: str) -> None:
+def test_repeated_key_is_reported_with_both_places(write: Write, text: str) -> None:
     path = write(text)
     assert problems_of() == [f"{path}:2:2: the key `log` appears twice in one object, in line 1 before"]
 
 
-def test_problems_are_told_with_their_lines(write: Write) -> None:
+def test_problems_have_line_numbers(write: Write) -> None:
     write("{\n  log: { levle: 1 },\n  agents: { list: [{ id: 'a' },\n    { id: 'a' }] },\n}")
     with pytest.raises(ConfigError) as caught:
         load()
-    told = str(caught.value).splitlines()[1:]
-    assert told == [
+    found = str(caught.value).splitlines()[1:]
+    assert found == [
         "  line 2: log.levle: unknown key (did you mean `level`?)",
         "  line 4: agents.list[1].id: a is used before",
     ]
@@ -362,7 +357,7 @@ def test_problems_are_told_with_their_lines(write: Write) -> None:
         (b'{"log": ' + b"9" * 5000 + b"}", "4300 digits"),
     ],
 )
-def test_f131_broken_file_is_one_clear_problem(write: Write, content: bytes, problem: str) -> None:
+def test_f131_unreadable_file_is_one_problem(write: Write, content: bytes, problem: str) -> None:
     """A file that cannot be read as configuration is one problem that names the file, and the line if there is one."""
     path = write("")
     path.write_bytes(content)
@@ -371,8 +366,8 @@ def test_f131_broken_file_is_one_clear_problem(write: Write, content: bytes, pro
     assert problem in problems_of()[0]
 
 
-def test_f131_directory_and_fifo_are_not_files(home: Path) -> None:
-    """A folder and a pipe in the place of the file are told as what they are not."""
+def test_f131_folder_and_pipe_are_not_files(home: Path) -> None:
+    """A folder or a pipe in place of the file is reported as not a file."""
     os.mkfifo(home / "fifo")
     assert problems_of(home) == [f"{home}: is not a file"]
     assert problems_of(home / "fifo") == [f"{home}/fifo: is not a file"]
@@ -421,7 +416,7 @@ FOREIGN_PROVIDERS = """{ models: { providers: {
 } } }"""
 
 
-def test_providers_of_another_program_stop_nothing_before_they_are_used(write: Write) -> None:
+def test_invalid_providers_of_another_program_fail_only_on_use(write: Write) -> None:
     write(FOREIGN_PROVIDERS)
     loaded = load()
     assert loaded.notices == ["ignored, not memoryd's: models.providers.anthropic, models.providers.my proxy"]
@@ -471,10 +466,10 @@ def test_sections_of_another_program_may_be_anything(write: Write, text: str, no
         ("{ memory: { scope: { $include: 's' }, backend: 7 } }", ["memory.scope.$include"]),
     ],
 )  # fmt: skip
-def test_included_file_is_told_since_what_it_hides_would_be_open(write: Write, text: str, places: list[str]) -> None:
+def test_included_file_is_a_problem(write: Write, text: str, places: list[str]) -> None:
     write(text)
-    told = "memoryd reads no included file; put the keys that it holds for memoryd into this one"
-    assert problems_of() == [f"{place}: {told}" for place in places]
+    found = "memoryd reads no included file; put the keys that it holds for memoryd into this one"
+    assert problems_of() == [f"{place}: {found}" for place in places]
 
 
 @pytest.mark.parametrize("address", ["'http://'", "'https://['", "'ftp://x'"])
@@ -483,7 +478,7 @@ def test_address_without_a_host_is_a_problem(write: Write, address: str) -> None
     assert "baseUrl: must be an address that starts with" in problems_of()[0]
 
 
-def test_key_without_effect_is_noticed_only_when_it_differs(write: Write) -> None:
+def test_key_without_effect_is_noticed_only_if_not_the_default(write: Write) -> None:
     write("""{
         memory: { backend: "builtin", qmd: { update: { interval: "300s" } } },
         agents: {
@@ -496,7 +491,7 @@ def test_key_without_effect_is_noticed_only_when_it_differs(write: Write) -> Non
     ]
 
 
-def test_input_type_is_noticed_where_no_request_carries_one(write: Write) -> None:
+def test_input_type_is_noticed_if_the_provider_has_none(write: Write) -> None:
     write("""{ agents: {
         defaults: { memorySearch: { provider: "openai", inputType: "text" } },
         list: [
@@ -515,7 +510,7 @@ def test_input_type_is_noticed_where_no_request_carries_one(write: Write) -> Non
     ]
 
 
-def test_what_qmd_does_not_do_is_noticed_where_qmd_answers(write: Write) -> None:
+def test_settings_that_qmd_ignores_are_noticed_if_qmd_answers(write: Write) -> None:
     text = """{
         memory: { backend: "BACKEND", qmd: { update: { startup: "immediate" } } },
         agents: { defaults: { memorySearch: { query: { hybrid: { mmr: { enabled: true } } } } } },
@@ -535,7 +530,7 @@ def test_what_qmd_does_not_do_is_noticed_where_qmd_answers(write: Write) -> None
 
 
 @pytest.mark.parametrize(
-    ("memory", "is_told"),
+    ("memory", "is_noticed"),
     [
         ("{ backend: 'qmd', qmd: { scope: { rules: [] } } }", True),
         ("{ backend: 'qmd', qmd: { scope: { default: 'deny', rules: [] } } }", False),
@@ -543,30 +538,30 @@ def test_what_qmd_does_not_do_is_noticed_where_qmd_answers(write: Write) -> None
         ("{ backend: 'builtin', qmd: { scope: { rules: [] } } }", False),
     ],
 )
-def test_scope_that_denies_where_openclaw_allows_is_noticed(write: Write, memory: str, is_told: bool) -> None:
+def test_qmd_scope_that_is_stricter_than_in_openclaw_is_noticed(write: Write, memory: str, is_noticed: bool) -> None:
     write(f"{{ memory: {memory} }}")
-    told = [notice for notice in load().notices if "where OpenClaw allows" in notice]
-    assert bool(told) == is_told
+    found = [notice for notice in load().notices if "where OpenClaw allows" in notice]
+    assert bool(found) == is_noticed
 
 
-def test_weights_without_the_sum_that_they_are_for_are_noticed(write: Write) -> None:
+def test_weights_without_weighted_fusion_are_noticed(write: Write) -> None:
     agents = """{ agents: {
         defaults: { memorySearch: { query: { hybrid: { %s } } } },
         list: [{ id: "a" }, { id: "b", memorySearch: { query: { hybrid: { textWeight: 0.4 } } } }],
     } }"""
     write(agents % "vectorWeight: 0.7, textWeight: 0.3")
-    told = [notice for notice in load().notices if "fusion" in notice]
-    assert [notice.partition(" ")[0] for notice in told] == [
+    found = [notice for notice in load().notices if "fusion" in notice]
+    assert [notice.partition(" ")[0] for notice in found] == [
         "agents.defaults.memorySearch.query.hybrid",
         "agents.list[1].memorySearch.query.hybrid",
     ]
-    assert 'set its fusion to "weighted"' in told[0]
+    assert 'set its fusion to "weighted"' in found[0]
     write(agents % 'fusion: "weighted", vectorWeight: 0.7, textWeight: 0.3')
     assert load().notices == []
 
 
 @pytest.mark.parametrize("search", ["{}", "{ sources: ['memory', 'sessions'] }", "{ sources: ['memory'] }"])
-def test_transcripts_that_qmd_finds_are_not_said_to_be_found_by_nobody(write: Write, search: str) -> None:
+def test_sessions_source_of_qmd_gives_no_notice(write: Write, search: str) -> None:
     write(
         f"{{ memory: {{ backend: 'qmd', qmd: {{ sessions: {{ enabled: true }} }} }}, "
         f"agents: {{ defaults: {{ memorySearch: {search} }} }} }}"
@@ -576,7 +571,7 @@ def test_transcripts_that_qmd_finds_are_not_said_to_be_found_by_nobody(write: Wr
     assert agent.default_sources == (("memory",) if search.endswith("['memory'] }") else ("memory", "sessions"))
 
 
-def test_paths_of_the_file_start_at_its_folder(home: Path) -> None:
+def test_paths_are_relative_to_the_folder_of_the_file(home: Path) -> None:
     folder = home / "etc"
     folder.mkdir()
     (folder / "c.json5").write_text("""{ agents: { defaults: { workspace: "../notes", memorySearch: {
@@ -602,7 +597,7 @@ def test_f132_root_and_home_are_refused_as_a_workspace(write: Write, workspace: 
 
 
 @pytest.mark.parametrize("key", RETIRED)
-def test_key_of_an_earlier_version_loads_and_says_what_holds_now(tmp_path: Path, key: str) -> None:
+def test_key_of_an_earlier_version_gives_a_notice(tmp_path: Path, key: str) -> None:
     raw: dict[str, object] = {}
     below: Any = raw
     *above, name = key.split(".")
@@ -614,19 +609,19 @@ def test_key_of_an_earlier_version_loads_and_says_what_holds_now(tmp_path: Path,
     assert load(path).notices == [f"{key} has no effect any more: {RETIRED[key]}"]
 
 
-def test_folder_of_transcripts_without_its_agent_hides_no_other_problem(write: Write) -> None:
+def test_transcript_folder_without_agent_hides_no_other_problem(write: Write) -> None:
     folders = '[{ path: "~/talks" }]'
     agents = '[{ id: "a" }, { id: "a" }]'
     write(f"{{ memory: {{ sessions: {{ folders: {folders} }} }}, agents: {{ list: {agents} }} }}")
     with pytest.raises(ConfigError) as refused:
         load()
-    told = " ".join(refused.value.problems)
-    assert "memory.sessions.folders[0].agent" in told
-    assert "agents.list[1].id" in told
+    found = " ".join(refused.value.problems)
+    assert "memory.sessions.folders[0].agent" in found
+    assert "agents.list[1].id" in found
 
 
-def test_every_key_without_a_default_that_stands_in_a_list_is_made_up_where_it_is_missing() -> None:
-    """Else what is missing stays, and hides the problems that are found behind it."""
+def test_every_required_key_has_a_stand_in() -> None:
+    """A missing key without a stand-in would hide the problems after it."""
     sections: list[type[Section]] = [Config]
     for section in sections:
         for field in section.model_fields.values():

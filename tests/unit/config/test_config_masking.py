@@ -1,4 +1,4 @@
-"""Keys are taken out of the text of a configuration, and put in again, and every other character stays."""
+"""Secrets in the text of a configuration are masked and restored; every other character stays."""
 
 from pathlib import Path
 
@@ -19,7 +19,7 @@ TEXT = """{ // the old one was sk-abcdefghijklmnopqrstuvwx1234567890ABCDEFG
 NO_FILE = Path("config")
 
 
-def test_keys_go_and_the_rest_stays() -> None:
+def test_secrets_are_masked_and_the_rest_stays() -> None:
     masked, number = mask_text(TEXT)
     assert number == 2
     for secret in ("honey-key", "h\\u0065ader", "header", "opqrstuvwx"):
@@ -30,27 +30,27 @@ def test_keys_go_and_the_rest_stays() -> None:
     assert mask_text(masked)[1] == 0
 
 
-def test_keys_of_the_present_configuration_take_the_place_of_masked_ones() -> None:
+def test_secrets_of_the_present_configuration_replace_masked_ones() -> None:
     masked, _ = mask_text(TEXT)
     filled, missing = unmask_text(masked, parse(TEXT, NO_FILE))
     assert missing == []
     assert parse(filled, NO_FILE) == parse(TEXT, NO_FILE)
 
 
-def test_key_that_is_nowhere_is_named_and_its_place_stays_valid() -> None:
+def test_secret_that_is_missing_is_named_and_stays_masked() -> None:
     masked, _ = mask_text(TEXT)
     filled, missing = unmask_text(masked, {})
     assert filled == masked
     assert missing == ["models.providers.openai.apiKey", "agents.list[0].memorySearch.remote.headers.X-Who"]
 
 
-def test_key_of_another_agent_at_the_same_place_is_not_taken() -> None:
+def test_secret_of_another_agent_is_not_used() -> None:
     masked, _ = mask_text(TEXT)
     other = parse(TEXT.replace('id: "one"', 'id: "another"'), NO_FILE)
     assert unmask_text(masked, other)[1] == ["agents.list[0].memorySearch.remote.headers.X-Who"]
 
 
-def test_part_of_an_address_is_masked_so_that_an_address_is_left() -> None:
+def test_credentials_in_an_address_are_masked_and_it_stays_valid() -> None:
     text = """{ agents: { defaults: { memorySearch: { provider: "openai", remote: {
         baseUrl: "https://me:honeypot@example.org/v1?api_key=marzipan", apiKey: "sugar" } } } } }"""
     masked, number = mask_text(text)
@@ -65,7 +65,7 @@ def test_part_of_an_address_is_masked_so_that_an_address_is_left() -> None:
 
 
 @pytest.mark.parametrize("key", ["ollama", "local", "main"])
-def test_other_value_that_reads_as_a_key_stays(key: str) -> None:
+def test_other_value_equal_to_a_secret_stays(key: str) -> None:
     text = f"""{{ models: {{ providers: {{ ollama: {{ apiKey: "{key}", baseUrl: 'http://here:1' }} }} }},
         agents: {{ defaults: {{ memorySearch: {{ "provider": "ollama", fallback: /* "x" */ "local" }} }},
         list: [ {{ id: 'main' }} ] }} }}"""
@@ -75,7 +75,7 @@ def test_other_value_that_reads_as_a_key_stays(key: str) -> None:
     assert load_text(masked, NO_FILE).config.resolved_agents()[0].memory_search.provider == "ollama"
 
 
-def test_what_is_no_configuration_is_refused() -> None:
+def test_invalid_configuration_is_refused() -> None:
     for text in ("", "{ apiKey: ", "[1]"):
         with pytest.raises(ConfigError):
             mask_text(text)

@@ -1,4 +1,4 @@
-"""What OpenClaw has come to say in another way: it keeps no daemon down, and what is lost of it is told."""
+"""Newer forms load_with OpenClaw's keys do not stop the daemon; what memoryd cannot use gives a notice."""
 
 import json
 from collections.abc import Callable
@@ -21,14 +21,14 @@ Load = Callable[..., Loaded]
 def loaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Load:
     monkeypatch.setenv("HOME", str(tmp_path))
 
-    def of(search: dict[str, Any], **sections: Any) -> Loaded:
+    def load_with(search: dict[str, Any], **sections: Any) -> Loaded:
         path = tmp_path / "openclaw.json"
         agents = {"defaults": {"memorySearch": search}, **sections.pop("agents", {})}
         path.write_text(json.dumps({"agents": agents, **sections}))
         path.chmod(0o600)
         return load(path)
 
-    return of
+    return load_with
 
 
 def search_of(found: Loaded) -> Any:
@@ -40,16 +40,16 @@ def entry(found: Loaded, provider: str) -> ProviderSection:
 
 
 @pytest.mark.parametrize("name", ["bedrock", "github-copilot", "deepinfra", "lmstudio", "openai-compatible"])
-def test_provider_that_cannot_be_asked_costs_vectors_and_is_told(loaded: Load, name: str) -> None:
+def test_unsupported_provider_means_no_vectors_and_a_notice(loaded: Load, name: str) -> None:
     found = loaded({"provider": name, "fallback": name, "model": "titan"})
     assert (search_of(found).provider, search_of(found).fallback) == ("none", "none")
-    told = [notice for notice in found.notices if name in notice]
-    assert "agents.defaults.memorySearch.provider" in told[0]
-    assert "by words alone" in told[0]
-    assert "agents.defaults.memorySearch.fallback" in told[1]
+    problem = [notice for notice in found.notices if name in notice]
+    assert "agents.defaults.memorySearch.provider" in problem[0]
+    assert "by words alone" in problem[0]
+    assert "agents.defaults.memorySearch.fallback" in problem[1]
 
 
-def test_compatible_endpoint_is_asked_with_its_own_key_alone(loaded: Load) -> None:
+def test_openai_compatible_is_read_as_openai_without_a_notice(loaded: Load) -> None:
     remote = {"baseUrl": "https://api.example.com/v1/", "apiKey": "its-own"}
     found = loaded({"provider": "openai-compatible", "remote": remote})
     assert search_of(found).provider == "openai"
@@ -59,7 +59,7 @@ def test_compatible_endpoint_is_asked_with_its_own_key_alone(loaded: Load) -> No
 @pytest.mark.parametrize(
     ("api", "known"), [("ollama", "ollama"), ("openai-completions", "openai"), ("google-generative-ai", "gemini")]
 )
-def test_provider_of_ones_own_is_asked_where_its_entry_says(loaded: Load, api: str, known: str) -> None:
+def test_custom_provider_uses_its_entry_by_its_api(loaded: Load, api: str, known: str) -> None:
     search = {"provider": "gpu", "model": "qwen3"}
     found = loaded(search, models={"providers": {"gpu": OLLAMA | {"api": api}}}, agents={"list": [{"id": "a"}]})
     assert search_of(found).provider == known
@@ -85,7 +85,7 @@ def test_provider_of_ones_own_is_asked_where_its_entry_says(loaded: Load, api: s
         },
     ],
 )
-def test_address_and_key_of_another_are_never_taken(loaded: Load, sections: dict[str, Any]) -> None:
+def test_entry_of_another_provider_is_never_used(loaded: Load, sections: dict[str, Any]) -> None:
     sections = json.loads(json.dumps(sections))
     for agent in sections.get("agents", {}).get("list", [])[1:]:
         agent["memorySearch"]["provider"] = "ollama"
@@ -105,12 +105,12 @@ def test_address_and_key_of_another_are_never_taken(loaded: Load, sections: dict
         {"rememberAcrossConversations": "yes", "provider": 1},
     ],
 )
-def test_what_nobody_can_read_stays_an_error(loaded: Load, search: dict[str, Any]) -> None:
+def test_unreadable_values_stay_errors(loaded: Load, search: dict[str, Any]) -> None:
     with pytest.raises(ConfigError):
         loaded(search, models={"providers": {"gpu": {"api": ["ollama"], "baseUrl": 7}}})
 
 
-def test_newer_keys_are_read_or_told(loaded: Load) -> None:
+def test_newer_keys_are_read_or_noticed(loaded: Load) -> None:
     paths = ["../docs", {"path": "~/wiki/", "pattern": "**/*.md"}, {"path": "/srv/notes", "name": "team"}]
     found = loaded({"extraPaths": paths, "rememberAcrossConversations": True})
     assert search_of(found).extra_paths == ("../docs", "~/wiki/**/*.md", "/srv/notes")
@@ -119,7 +119,7 @@ def test_newer_keys_are_read_or_told(loaded: Load) -> None:
     assert loaded({"rememberAcrossConversations": False}).notices == []
 
 
-def test_newest_layout_is_read_as_the_one_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_newest_layout_is_read_like_the_previous_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     path = tmp_path / "openclaw.json"
     search = {"provider": "ollama", "query": {"maxResults": 9}}
@@ -132,9 +132,9 @@ def test_newest_layout_is_read_as_the_one_before(tmp_path: Path, monkeypatch: py
     assert (main.id, main.memory_search.provider, main.memory_search.query.max_results) == ("main", "ollama", 9)
     assert (work.id, work.memory_search.provider, work.memory_search.query.max_results) == ("work", "none", 9)
     assert found.notices == ["ignored, not memoryd's: agents.list[1].tts"]
-    for entries, told in (({"$include": "x.json5"}, "entries"), ({"work": None}, r"agents.list\[0\]")):
+    for entries, problem in (({"$include": "x.json5"}, "entries"), ({"work": None}, r"agents.list\[0\]")):
         path.write_text(json.dumps({"agents": {"entries": entries}}))
-        with pytest.raises(ConfigError, match=told):
+        with pytest.raises(ConfigError, match=problem):
             load(path)
     file["agents"] = {"defaults": {"memorySearch": {}}, "list": [], "entries": {}}
     path.write_text(json.dumps(file))

@@ -1,4 +1,4 @@
-"""Where things lie: the same answer for daemon and clients, whatever the environment."""
+"""Paths are the same for daemon and clients, whatever the environment."""
 
 import os
 import subprocess
@@ -15,16 +15,13 @@ from memoryd.config.loading.overrides import read_environment
 
 @pytest.fixture(autouse=True)
 def home(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A home folder with a short name: below a long one the socket lies elsewhere."""
-    for name in list(os.environ):
-        if name.startswith(("MEMORYD_", "XDG_")):
-            monkeypatch.delenv(name)
+    """Return a home folder with a short name; a long one moves the socket."""
     with tempfile.TemporaryDirectory(prefix="home-") as folder:
         monkeypatch.setenv("HOME", folder)
         yield Path(folder)
 
 
-def test_defaults_lie_under_the_home_folder(home: Path) -> None:
+def test_defaults_are_in_the_home_folder(home: Path) -> None:
     assert paths.config_file() == home / ".config/memoryd/config.json5"
     assert paths.state_dir() == home / ".local/state/memoryd"
     assert paths.models_dir() == home / ".cache/memoryd/models"
@@ -40,7 +37,7 @@ def test_xdg_variables_move_them_and_relative_values_are_ignored(home: Path, mon
     assert paths.state_dir() == home / ".local/state/memoryd"
 
 
-def test_own_variables_win_over_xdg(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_own_variables_override_xdg(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", "/var/state")
     monkeypatch.setenv("MEMORYD_STATE_DIR", "~/elsewhere")
     monkeypatch.setenv("MEMORYD_SOCKET", "here.sock")
@@ -57,7 +54,7 @@ def test_longest_allowed_socket_path_is_kept(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_f099_too_long_socket_path_becomes_a_short_hashed_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A path longer than a socket may have gives a short one in the runtime folder, to daemon and clients."""
+    """A path too long for a socket becomes a short one in the runtime folder, for daemon and clients."""
     monkeypatch.setenv("XDG_RUNTIME_DIR", "/run/user/7")
     monkeypatch.setenv("MEMORYD_SOCKET", "/" + "s" * paths.SOCKET_PATH_MAX)
     first = paths.socket_path()
@@ -70,7 +67,7 @@ def test_f099_too_long_socket_path_becomes_a_short_hashed_one(monkeypatch: pytes
 def test_f099_too_long_runtime_folder_falls_back_to_the_home_folder(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """Where the runtime folder is too long itself, the short path lies in the home folder."""
+    """If the runtime folder is too long itself, the short path is in the home folder."""
     monkeypatch.setenv("HOME", "/h")
     monkeypatch.setenv("XDG_RUNTIME_DIR", "/" + "键" * paths.SOCKET_PATH_MAX)
     monkeypatch.setattr(os, "getuid", lambda: 4_000_000_000)
@@ -113,9 +110,7 @@ def test_paths_import_neither_pydantic_nor_json5() -> None:
     assert subprocess.run([sys.executable, "-c", check], check=False).returncode == 0
 
 
-def test_workspace_of_the_environment_is_read_where_the_working_folder_is_gone(
-    home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_workspace_variable_is_read_in_a_deleted_working_folder(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     gone = home / "gone"
     gone.mkdir()
     monkeypatch.chdir(gone)

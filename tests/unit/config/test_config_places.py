@@ -1,4 +1,4 @@
-"""Where keys stand in the text of a file."""
+"""The position of each key in the text of a file."""
 
 import json
 
@@ -14,7 +14,7 @@ VALUES = st.recursive(
 )
 
 
-def test_keys_and_items_have_places_among_comments_and_all_spellings() -> None:
+def test_keys_and_items_have_places_whatever_comments_and_spelling() -> None:
     text = "{ // a: no key\n  a: { 'b c': [1, { d: ',}' }], /* e: */ },\r\n  \"\\u0066\": -.5,\n}"
     found = places(text).of_keys
     assert found == {
@@ -27,7 +27,7 @@ def test_keys_and_items_have_places_among_comments_and_all_spellings() -> None:
     }
 
 
-def test_sentence_is_placed_by_the_key_it_begins_with_or_what_that_would_stand_in() -> None:
+def test_sentence_is_placed_by_its_key_or_the_nearest_one_above() -> None:
     found = places("{\n agents: {\n  list: [{\n   id: 'a' }] } }")
     assert found.of_sentence("agents.list[0].id: a is used before") == Place(4, 4)
     assert found.of_sentence("agents.list[0].workspace: must not be empty") == Place(3, 10)
@@ -52,12 +52,12 @@ def test_every_key_of_any_json_has_a_place(value: object, indent: int | None) ->
 
 
 @given(st.text(alphabet="{}[]:,'\"/*\\ab \n", max_size=40))
-def test_text_that_is_no_json_has_places_within_it(text: str) -> None:
+def test_invalid_json_has_places_within_its_lines(text: str) -> None:
     lines = text.count("\n") + 1
     assert all(1 <= place.line <= lines for place in places(text).of_keys.values())
 
 
-def test_endless_nesting_is_followed_only_so_far() -> None:
-    """The place of each would take as long to name as it is deep."""
+def test_deep_nesting_is_followed_to_a_limit() -> None:
+    """Naming a place takes time proportional to its depth."""
     found = places("[" * 100_000).of_keys
     assert 0 < len(found) <= DEPTH_MAX

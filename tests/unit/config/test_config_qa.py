@@ -1,4 +1,4 @@
-"""`memory.qa`: what its values may be, and what the rules of keeping make of them."""
+"""`memory.qa`: allowed values, and the retention rules made of them."""
 
 from datetime import timedelta
 
@@ -45,6 +45,6 @@ def test_values_reach_the_rules() -> None:
     ],
     ids=str,
 )
-def test_what_means_nothing_is_refused(values: dict[str, object]) -> None:
+def test_invalid_values_are_refused(values: dict[str, object]) -> None:
     with pytest.raises(ValidationError):
         section(**values)

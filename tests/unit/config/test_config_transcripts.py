@@ -1,4 +1,4 @@
-"""Keys about transcripts: where they lie, who reads them, and what is said of keys that lead to nothing."""
+"""Keys about transcripts: their folders, who reads them, and notices about keys without effect."""
 
 import json
 from pathlib import Path
@@ -25,12 +25,12 @@ def notices(folder: Path, **memory: Any) -> str:
     return "\n".join(loaded(folder, **memory).notices)
 
 
-def test_exports_of_each_agent_have_a_folder_of_their_own(tmp_path: Path) -> None:
+def test_each_agent_has_its_own_export_folder(tmp_path: Path) -> None:
     sessions = {"enabled": True, "exportDir": "said", "retentionDays": 30}
     agents = loaded(tmp_path, backend="qmd", qmd={"sessions": sessions}).config.resolved_agents()
     settings = [export_settings(agent, agents) for agent in agents]
-    assert [one.folder for one in settings] == [tmp_path / "said" / "main", tmp_path / "said" / "other"]
-    assert {one.retention_days for one in settings} == {30}
+    assert [export.folder for export in settings] == [tmp_path / "said" / "main", tmp_path / "said" / "other"]
+    assert {export.retention_days for export in settings} == {30}
     agents = loaded(tmp_path, backend="qmd", qmd={"sessions": ENABLED}).config.resolved_agents()
     assert [export_settings(agent, agents).folder for agent in agents] == [
         qmd_home(agent.id) / "sessions" for agent in agents
@@ -48,17 +48,17 @@ def test_exports_of_each_agent_have_a_folder_of_their_own(tmp_path: Path) -> Non
         ({"qa": {"fromTranscripts": True, "enabled": False}}, False, False),
     ],
 )
-def test_each_use_of_transcripts_has_a_key_of_its_own(
+def test_each_use_of_transcripts_has_its_own_key(
     tmp_path: Path, memory: dict[str, Any], exports: bool, takes: bool
 ) -> None:
     config = loaded(tmp_path, **memory).config
     for agent in config.resolved_agents():
         assert (agent.exports_transcripts, agent.takes_turns, agent.reads_transcripts) == (exports, takes, False)
-        assert indexed_folders(agent) == [], "neither asks for the index"
-        assert [one.path for one in transcript_folders(agent)] == [openclaw_sessions(agent.id)]
+        assert indexed_folders(agent) == [], "neither needs the index"
+        assert [folder.path for folder in transcript_folders(agent)] == [openclaw_sessions(agent.id)]
 
 
-def test_keys_that_lead_to_nothing_are_named_and_those_that_do_not_are_not(tmp_path: Path) -> None:
+def test_only_keys_without_effect_are_noticed(tmp_path: Path) -> None:
     folders = {"folders": [{"path": "said", "agent": "main"}]}
     assert "memory.sessions.folders has no effect" in notices(tmp_path, sessions=folders)
     assert "folders" not in notices(tmp_path, sessions=folders, qa={"fromTranscripts": True})
@@ -70,7 +70,7 @@ def test_keys_that_lead_to_nothing_are_named_and_those_that_do_not_are_not(tmp_p
 
 
 @pytest.mark.parametrize("sessions", [{"retentionDays": 0}, {"exportDir": ""}, {"enabled": "yes"}, {"enable": True}])
-def test_what_means_nothing_about_exports_is_refused(tmp_path: Path, sessions: dict[str, Any]) -> None:
+def test_invalid_export_settings_are_refused(tmp_path: Path, sessions: dict[str, Any]) -> None:
     with pytest.raises(ConfigError):
         loaded(tmp_path, qmd={"sessions": sessions})
 
@@ -85,9 +85,7 @@ def test_what_means_nothing_about_exports_is_refused(tmp_path: Path, sessions: d
         ({"fallback": "openai", "remote": {"apiKey": "sk-x"}}, False),
     ],
 )
-def test_key_for_sessions_of_qmd_alone_has_them_read_where_they_stay_here(
-    tmp_path: Path, search: dict[str, Any], reads: bool
-) -> None:
+def test_qmd_sessions_key_makes_sessions_indexed_if_local(tmp_path: Path, search: dict[str, Any], reads: bool) -> None:
     path = tmp_path / "config.json5"
     agents = {"defaults": {"memorySearch": search}, "list": [{"id": "main"}, {"id": "other"}]}
     path.write_text(json.dumps({"memory": {"qmd": {"sessions": ENABLED}}, "agents": agents}))

@@ -1,4 +1,4 @@
-"""No key is accepted in silence: each is read by the program, or listed as one without effect."""
+"""Every key is read by the program or listed as one without effect."""
 
 import re
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ NOTHING_TO_READ = {
 
 
 def fields(section: type[Section], path: tuple[str, ...] = ()) -> Iterator[tuple[str, str]]:
-    """Walk the keys below a section with the names that code reads them by; agents of the list repeat the defaults."""
+    """Yield the keys below a section and their attribute names; keys in `agents.list` repeat the defaults."""
     names = {field.alias or name: name for name, field in section.model_fields.items()}
     for key in own_keys(section):
         here = (*path, key)

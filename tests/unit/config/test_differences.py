@@ -1,4 +1,4 @@
-"""What differs between two configurations, and what each key takes to have its effect."""
+"""Which keys differ between two configurations, and the effect of a reload on each key."""
 
 import pytest
 
@@ -11,7 +11,7 @@ def config(**sections: object) -> Config:
     return Config.model_validate(sections)
 
 
-def test_same_configuration_differs_in_nothing() -> None:
+def test_same_configuration_has_no_changed_keys() -> None:
     given = {"memory": {"citations": "on"}, "agents": {"list": [{"id": "a"}]}}
     assert changed_keys(config(**given), config(**given)) == []
 
@@ -20,7 +20,7 @@ def test_same_configuration_differs_in_nothing() -> None:
     ("before", "after", "keys"),
     [
         ({}, {"memory": {"citations": "on"}}, ["memory.citations"]),
-        # given as the default is: some keys mean something else where they are given
+        # equal to the default: some keys mean something else if they are given
         ({}, {"memory": {"citations": "auto"}}, ["memory.citations"]),
         ({}, {"memory": {}}, ["memory"]),
         ({"http": {"port": 1}}, {"http": {"port": 2}}, ["http.port"]),
@@ -46,7 +46,7 @@ def test_same_configuration_differs_in_nothing() -> None:
         ),
     ],
 )
-def test_keys_are_named_that_differ(before: dict[str, object], after: dict[str, object], keys: list[str]) -> None:
+def test_changed_keys_are_named(before: dict[str, object], after: dict[str, object], keys: list[str]) -> None:
     assert changed_keys(config(**before), config(**after)) == keys
     assert sorted(changed_keys(config(**after), config(**before))) == sorted(keys)
 
@@ -56,7 +56,7 @@ def test_values_are_never_named() -> None:
     assert "sk-" not in str(changed_keys(config(**before), config(**after)))
 
 
-def test_every_key_says_what_it_takes_or_stands_in_what_says_it() -> None:
+def test_every_key_has_an_effect_or_is_in_a_section_with_one() -> None:
     for key in all_keys(Config):
         is_within = any(key == name or key.startswith(f"{name}.") for name in EFFECTS)
         assert is_within or any(name.startswith(f"{key}.") for name in EFFECTS), key

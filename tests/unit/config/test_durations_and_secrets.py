@@ -1,4 +1,4 @@
-"""Durations and secrets."""
+"""Parsing of durations and secrets."""
 
 from datetime import timedelta
 from pathlib import Path
@@ -20,7 +20,7 @@ def test_durations_are_read(value: object, seconds: float) -> None:
 
 
 @pytest.mark.parametrize(("value", "seconds"), [("5", 300), (5, 300), (0.5, 30), (0, 0), ("0", 0), ("1.5h", 5400)])
-def test_bare_numbers_count_minutes(value: object, seconds: float) -> None:
+def test_bare_numbers_are_minutes(value: object, seconds: float) -> None:
     assert parse_duration(value).total_seconds() == seconds
 
 
@@ -36,15 +36,17 @@ def test_durations_have_bounds(value: object) -> None:
         parse_duration(value)
 
 
-def test_secret_of_a_file_is_its_first_line(tmp_path: Path) -> None:
+def test_secret_of_a_file_is_its_first_line_and_the_file_must_exist(tmp_path: Path) -> None:
     file = tmp_path / "key"
+    with pytest.raises(ConfigError, match="cannot read the secret"):
+        parse_secret({"file": str(file)}).reveal()
     for written in ("sk-1", "sk-1\n", "sk-1 \r\n# of my own account\n", "\n sk-1\nsk-2\n"):
         file.write_text(written, newline="")
         assert parse_secret({"file": str(file)}).reveal() == "sk-1"
 
 
 @pytest.mark.parametrize("text", ["5m", "1h", "90s", "25h", "0.25s", "0s"])
-def test_written_durations_are_read_back(text: str) -> None:
+def test_formatted_durations_are_read_back(text: str) -> None:
     assert format_duration(parse_duration(text)) == text
 
 
@@ -73,27 +75,18 @@ def test_secret_of_a_variable_is_read_when_needed(value: object, monkeypatch: py
         secret.reveal()
 
 
-def test_secret_of_a_file_is_its_text_without_the_line_end(tmp_path: Path) -> None:
-    file = tmp_path / "key"
-    secret = parse_secret({"file": str(file)})
-    with pytest.raises(ConfigError, match="cannot read the secret"):
-        secret.reveal()
-    file.write_text("sk-2\n", encoding="utf-8")
-    assert secret.reveal() == "sk-2"
-
-
 @pytest.mark.parametrize("value", ["", 5, None, {}, {"env": ""}, {"file": "relative"}, {"file": "/a", "env": "B"}])
-def test_anything_else_is_no_secret(value: object) -> None:
+def test_other_values_are_no_secret(value: object) -> None:
     with pytest.raises(ValueError, match="must be a text"):
         parse_secret(value)
 
 
-def test_automatic_context_size_means_the_models_own() -> None:
+def test_automatic_context_size_is_that_of_the_model() -> None:
     assert LocalSection.model_validate({"contextSize": "auto"}).context_size is None
     assert LocalSection.model_validate({"contextSize": 2048}).context_size == 2048
 
 
-def test_layers_on_a_graphics_card_are_a_number_or_automatic() -> None:
+def test_gpu_layers_are_a_number_or_automatic() -> None:
     assert LocalSection.model_validate({"gpuLayers": "auto"}) == LocalSection()
     assert LocalSection.model_validate({"gpuLayers": 0}).gpu_layers == 0
     with pytest.raises(ValidationError):

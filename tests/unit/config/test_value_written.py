@@ -1,4 +1,4 @@
-"""One value is written into a configuration; comments and everything else stay as their owner wrote them."""
+"""Writing one value into a configuration keeps comments and everything else."""
 
 import json5
 import pytest
@@ -20,26 +20,26 @@ KEY = ("agents", "defaults", "memorySearch", "local", "modelPath")
         '{\r\n  "log": {"level": "INFO"},\r\n  "agents": {\r\n    "defaults": {"workspace": "~/日记"}\r\n  }\r\n}',
     ],
 )
-def test_value_stands_there_and_the_rest_stays(text: str) -> None:
+def test_value_is_written_and_the_rest_stays(text: str) -> None:
     before = json5.loads(text) if text else {}
     edited = with_value(text, KEY, 'hf:a/"b".gguf')
     after = json5.loads(edited)
     assert after["agents"]["defaults"]["memorySearch"]["local"].pop("modelPath") == 'hf:a/"b".gguf'
-    lost = [word for word in ("// mine", "/* } */", "// why", "threads", "INFO", "日记") if word in text]
-    assert [word for word in lost if word not in edited] == []
+    expected = [word for word in ("// mine", "/* } */", "// why", "threads", "INFO", "日记") if word in text]
+    assert [word for word in expected if word not in edited] == []
     assert edited.count("\n") >= text.count("\n")
     before.get("agents", {}).get("defaults", {}).get("memorySearch", {}).get("local", {}).pop("modelPath", None)
     assert after.get("log") == before.get("log")
 
 
-def test_value_of_an_agent_in_the_list_is_its_own() -> None:
+def test_value_is_written_for_one_agent_of_the_list() -> None:
     text = "{agents: {list: [{id: 'a'}, {id: 'b'}]}}"
     edited = json5.loads(with_value(text, ("agents", "list", 1, *KEY[2:]), "m.gguf"))
     assert edited["agents"]["list"] == [{"id": "a"}, {"id": "b", "memorySearch": {"local": {"modelPath": "m.gguf"}}}]
 
 
 @pytest.mark.parametrize("text", ["{agents: null}", "{agents: []}", "{agents: {defaults: 3}}"])
-def test_text_that_has_something_else_there_is_refused(text: str) -> None:
+def test_value_of_another_type_in_the_way_is_refused(text: str) -> None:
     with pytest.raises(InvalidRequest, match=r"agents\.defaults\.memorySearch\.local\.modelPath cannot be written"):
         with_value(text, KEY, "m.gguf")
 
@@ -53,19 +53,19 @@ def test_text_that_has_something_else_there_is_refused(text: str) -> None:
         "{team: null, log: {level: 'INFO'}}",
     ],
 )
-def test_section_is_taken_out_and_the_rest_stays(text: str) -> None:
+def test_section_is_removed_and_the_rest_stays(text: str) -> None:
     edited = without_key(text, "team")
     assert json5.loads(edited) == {"log": {"level": "INFO"}}
     assert ("// mine" in edited) == ("// mine" in text)
 
 
-def test_section_that_was_written_goes_again() -> None:
+def test_written_section_can_be_removed() -> None:
     text = "{agents: {list: [{id: 'a'}]}}\n"
     written = with_value(with_value(text, ("team", "person"), "ana"), ("team", "remote"), "~/x.git")
     assert json5.loads(without_key(written, "team")) == json5.loads(text)
 
 
-def test_text_gets_what_is_new_as_it_is_written_and_is_as_it_was_without_it() -> None:
+def test_new_section_follows_the_indentation_and_its_removal_restores() -> None:
     text = "{\n    log: {level: 'INFO,}', note: '{ // }'}, // mine\n    agents: {list: [],},\n}\n"
     written = with_value(text, ("team", "remote"), "~/x.git")
     assert written == text.replace("list: [],},\n", 'list: [],},\n    "team": {\n        "remote": "~/x.git"\n    },\n')

@@ -1,4 +1,4 @@
-"""Where keys are found, in which order, and that none is shown."""
+"""Where API keys are found, in which order, and that none is shown."""
 
 import json
 from pathlib import Path
@@ -36,7 +36,7 @@ def found(sources: KeySources, provider: str = "openai", own: Secret | None = No
     return None if key is None else (key.origin, key.reveal())
 
 
-def test_key_of_memory_search_wins_over_all_others(tmp_path: Path) -> None:
+def test_order_is_memory_search_models_profile_environment(tmp_path: Path) -> None:
     file = write_profiles(tmp_path, {"profiles": {"openai:default": api_key("of-profile")}})
     environment = {"OPENAI_API_KEY": "of-environment"}
     everything = KeySources(models(openai="of-models"), environment, [file])
@@ -63,7 +63,7 @@ def test_google_serves_gemini() -> None:
     assert found(KeySources(models(google=KEY), {}), "gemini") == ("models.providers.google.apiKey", KEY)
 
 
-def test_references_are_read_when_the_key_is_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_references_are_read_on_each_use(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "key"
     file.write_text("first\n")
     sources = KeySources(NO_MODELS, {})
@@ -75,14 +75,14 @@ def test_references_are_read_when_the_key_is_asked_for(tmp_path: Path, monkeypat
     assert found(sources, own=Secret("env", SecretStr("MY_KEY"))) == ("memorySearch.remote.apiKey", KEY)
 
 
-def test_reference_that_leads_nowhere_is_an_error_and_not_the_next_key(tmp_path: Path) -> None:
+def test_broken_reference_is_an_error_and_does_not_fall_through(tmp_path: Path) -> None:
     sources = KeySources(NO_MODELS, {"OPENAI_API_KEY": KEY})
-    lost = Secret("file", SecretStr(str(tmp_path / "gone")))
+    broken = Secret("file", SecretStr(str(tmp_path / "gone")))
     with pytest.raises(ConfigError, match=r"memorySearch\.remote\.apiKey: cannot read the secret in file"):
-        sources.find("openai", lost)
+        sources.find("openai", broken)
 
 
-def test_profiles_go_by_their_own_order_and_sign_ins_do_not_count(tmp_path: Path) -> None:
+def test_profiles_follow_their_order_and_sign_ins_are_skipped(tmp_path: Path) -> None:
     store = {
         "version": 1,
         "profiles": {
@@ -109,13 +109,13 @@ def test_profile_may_refer_to_the_environment(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{", '{"profiles": []}', '{"profiles": {"a": 1}, "order": 7}', "[" * 9999])
-def test_broken_file_of_profiles_is_no_key_and_no_error(tmp_path: Path, text: str) -> None:
+def test_broken_profile_file_is_ignored(tmp_path: Path, text: str) -> None:
     file = write_profiles(tmp_path, {})
     file.write_text(text)
     assert found(KeySources(NO_MODELS, {"OPENAI_API_KEY": KEY}, [file])) == ("$OPENAI_API_KEY", KEY)
 
 
-def test_own_profiles_of_an_agent_come_before_those_of_main(tmp_path: Path) -> None:
+def test_profiles_of_the_agent_come_before_those_of_main(tmp_path: Path) -> None:
     main = write_profiles(tmp_path, {}, "main")
     work = write_profiles(tmp_path, {}, "work")
     assert profile_files({}, tmp_path, "work") == [work, main]
@@ -123,7 +123,7 @@ def test_own_profiles_of_an_agent_come_before_those_of_main(tmp_path: Path) -> N
     assert profile_files({"OPENCLAW_STATE_DIR": str(tmp_path / "none")}, tmp_path, "main") == []
 
 
-def test_key_is_not_sent_to_an_address_it_was_not_meant_for(tmp_path: Path) -> None:
+def test_key_is_used_only_for_the_address_it_belongs_to(tmp_path: Path) -> None:
     file = write_profiles(tmp_path, {"profiles": {"openai:default": api_key("of-profile")}})
     sources = KeySources(models(openai="of-models"), {"OPENAI_API_KEY": KEY}, [file])
     own = parse_secret("of-remote")

@@ -1,4 +1,4 @@
-"""From a configuration to what is run: whose address, key and headers go where."""
+"""A configuration becomes a plan of embedders; address, key and headers go only where they belong."""
 
 from collections.abc import Mapping
 from datetime import timedelta
@@ -36,17 +36,17 @@ def plan(
     return plan_for(agent, config.models, store=store, environment=environment or {}, home=tmp_path), config
 
 
-def opened(
+def first_remote(
     tmp_path: Path, search: Mapping[str, object], **more: Mapping[str, object]
 ) -> tuple[RemoteSettings, Credentials]:
-    """How the first provider is used, and what it is asked with."""
+    """Return the settings and credentials of the first provider."""
     environment = {name: str(value) for name, value in more.get("environment", {}).items()}
     found, config = plan(tmp_path, search, more.get("providers"), environment)
     assert isinstance(found.first, RemoteSettings)
     return found.first, credentials_of(found.first, KeySources(config.models, environment))
 
 
-def test_unset_is_local_and_never_remote(tmp_path: Path) -> None:
+def test_without_a_provider_the_plan_is_local(tmp_path: Path) -> None:
     found, _ = plan(tmp_path, {"remote": {"apiKey": "k"}}, ENTRY, {"OPENAI_API_KEY": "k"})
     assert isinstance(found.first, LocalSettings)
     assert found.second is None
@@ -63,7 +63,7 @@ def test_named_provider_gets_its_settings(tmp_path: Path) -> None:
         "sync": {"embeddingBatchTimeoutSeconds": 7},
         "remote": {"nonBatchConcurrency": 3, "tokensPerDay": 10},
     }
-    settings, credentials = opened(tmp_path, search, environment={"VOYAGE_API_KEY": "k"})
+    settings, credentials = first_remote(tmp_path, search, environment={"VOYAGE_API_KEY": "k"})
     assert (settings.provider, settings.model, settings.dimensions, credentials.api_key) == (
         "voyage",
         "voyage-4",
@@ -75,25 +75,29 @@ def test_named_provider_gets_its_settings(tmp_path: Path) -> None:
     assert settings.timeouts.bulk == timedelta(seconds=7)
 
 
-def test_headers_of_both_sections_are_merged_and_remote_wins(tmp_path: Path) -> None:
-    _, credentials = opened(tmp_path, {"provider": "openai", "remote": {"headers": {"x-org": "own"}}}, providers=ENTRY)
+def test_headers_are_merged_and_those_of_remote_override(tmp_path: Path) -> None:
+    _, credentials = first_remote(
+        tmp_path, {"provider": "openai", "remote": {"headers": {"x-org": "own"}}}, providers=ENTRY
+    )
     assert dict(credentials.headers) == {"Authorization": "Bearer entry", "x-org": "own"}
     assert credentials.api_key == "of-entry"
 
 
-def test_credentials_of_a_provider_stay_from_another_address(tmp_path: Path) -> None:
+def test_credentials_of_a_provider_are_not_sent_to_another_address(tmp_path: Path) -> None:
     search = {"provider": "openai", "remote": {"baseUrl": "http://127.0.0.1:9/v1"}}
-    settings, credentials = opened(tmp_path, search, providers=ENTRY, environment={"OPENAI_API_KEY": "of-environment"})
+    settings, credentials = first_remote(
+        tmp_path, search, providers=ENTRY, environment={"OPENAI_API_KEY": "of-environment"}
+    )
     assert settings.base_url == "http://127.0.0.1:9/v1"
     assert credentials.api_key == ""
-    # any of them may be a secret, whatever its name
+    # any header may be a secret, whatever its name
     assert dict(credentials.headers) == {}
 
 
-def test_credentials_of_a_proxy_stay_from_the_provider_itself(tmp_path: Path) -> None:
+def test_credentials_of_a_proxy_are_not_sent_to_the_provider(tmp_path: Path) -> None:
     proxied = {"openai": {**ENTRY["openai"], "baseUrl": "http://127.0.0.1:9/v1"}}
     search = {"provider": "openai", "remote": {"baseUrl": "https://api.openai.com/v1"}}
-    _, credentials = opened(tmp_path, search, providers=proxied, environment={"OPENAI_API_KEY": "of-environment"})
+    _, credentials = first_remote(tmp_path, search, providers=proxied, environment={"OPENAI_API_KEY": "of-environment"})
     assert (credentials.api_key, dict(credentials.headers)) == ("of-environment", {})
 
 
@@ -105,12 +109,12 @@ def test_credentials_of_a_proxy_stay_from_the_provider_itself(tmp_path: Path) ->
         ("http://api.openai.com/v1", ""),
     ],
 )
-def test_own_address_written_out_is_still_the_providers_own(tmp_path: Path, address: str, key: str) -> None:
+def test_providers_own_address_written_out_gets_its_key(tmp_path: Path, address: str, key: str) -> None:
     search = {"provider": "openai", "remote": {"baseUrl": address}}
-    assert opened(tmp_path, search, environment={"OPENAI_API_KEY": "k"})[1].api_key == key
+    assert first_remote(tmp_path, search, environment={"OPENAI_API_KEY": "k"})[1].api_key == key
 
 
-def test_key_and_address_of_the_first_are_not_the_fallbacks(tmp_path: Path) -> None:
+def test_key_and_address_of_the_first_are_not_used_for_the_fallback(tmp_path: Path) -> None:
     search = {
         "provider": "openai",
         "fallback": "mistral",
@@ -124,7 +128,7 @@ def test_key_and_address_of_the_first_are_not_the_fallbacks(tmp_path: Path) -> N
     assert (credentials_of(found.second, keys).api_key, found.second.model) == ("of-mistral", "")
 
 
-def test_remote_section_belongs_to_the_fallback_of_a_local_model(tmp_path: Path) -> None:
+def test_remote_section_applies_to_the_fallback_of_a_local_model(tmp_path: Path) -> None:
     search = {"provider": "local", "fallback": "openai", "model": "small", "remote": {"apiKey": "k"}}
     found, _ = plan(tmp_path, search)
     assert isinstance(found.first, LocalSettings)
@@ -133,18 +137,18 @@ def test_remote_section_belongs_to_the_fallback_of_a_local_model(tmp_path: Path)
     assert found.second.access.key is not None
 
 
-def test_missing_key_is_said_with_the_places_for_it(tmp_path: Path) -> None:
+def test_missing_key_is_reported_with_the_places_for_it(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="there is no key for gemini") as caught:
-        opened(tmp_path, {"provider": "gemini"})
+        first_remote(tmp_path, {"provider": "gemini"})
     assert "models.providers.google.apiKey" in caught.value.hint
     assert "GEMINI_API_KEY" in caught.value.hint
 
 
 def test_ollama_needs_no_key(tmp_path: Path) -> None:
-    assert opened(tmp_path, {"provider": "ollama"})[1].api_key == ""
+    assert first_remote(tmp_path, {"provider": "ollama"})[1].api_key == ""
 
 
-def test_auto_prefers_a_model_file_that_is_named_and_here(tmp_path: Path) -> None:
+def test_auto_prefers_a_named_model_file_that_exists(tmp_path: Path) -> None:
     model = tmp_path / "model.gguf"
     search = {"provider": "auto", "local": {"modelPath": str(model)}}
     environment = {"GEMINI_API_KEY": "k", "MISTRAL_API_KEY": "k"}
@@ -153,7 +157,7 @@ def test_auto_prefers_a_model_file_that_is_named_and_here(tmp_path: Path) -> Non
     assert plan(tmp_path, search, environment=environment)[0].choice.provider == "local"
 
 
-def test_agents_share_an_embedder_if_it_comes_to_the_same(tmp_path: Path) -> None:
+def test_equal_settings_give_equal_plans(tmp_path: Path) -> None:
     unset, named = plan(tmp_path, {})[0], plan(tmp_path, {"provider": "local"})[0]
     assert unset.choice.rule != named.choice.rule
     assert unset == named
@@ -161,7 +165,7 @@ def test_agents_share_an_embedder_if_it_comes_to_the_same(tmp_path: Path) -> Non
     assert other != named
 
 
-def test_embedder_with_a_rotated_key_is_another(tmp_path: Path) -> None:
+def test_plan_with_a_rotated_key_differs(tmp_path: Path) -> None:
     key = tmp_path / "key"
     key.write_text("first")
     search = {"provider": "openai", "remote": {"apiKey": {"file": str(key)}}}
@@ -171,7 +175,7 @@ def test_embedder_with_a_rotated_key_is_another(tmp_path: Path) -> None:
     assert plan(tmp_path, search)[0] != before
 
 
-def test_batches_are_used_only_where_the_provider_has_them(tmp_path: Path) -> None:
+def test_batches_are_used_only_if_the_provider_has_them(tmp_path: Path) -> None:
     batch = {"remote": {"batch": {"enabled": True}}}
     for provider, expected in {"openai": True, "gemini": True, "voyage": True, "mistral": False}.items():
         found, _ = plan(tmp_path, {"provider": provider, **batch})
@@ -179,7 +183,7 @@ def test_batches_are_used_only_where_the_provider_has_them(tmp_path: Path) -> No
         assert (found.first.batch is not None) == expected
 
 
-def test_folder_stands_for_the_one_model_in_it(tmp_path: Path) -> None:
+def test_folder_means_the_one_model_in_it(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match=r"no \.gguf file"):
         model_file(str(tmp_path))
     (tmp_path / "a.gguf").touch()

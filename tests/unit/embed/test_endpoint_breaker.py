@@ -1,4 +1,4 @@
-"""When a provider is given up, and when not; and for whom a wait counts that it asked for."""
+"""When the breaker of a provider opens, and to which calls a requested wait applies."""
 
 import asyncio
 from datetime import timedelta
@@ -15,7 +15,7 @@ ONE, OTHER = Credentials("one-key"), Credentials("other-key")
 AWAY = CallError(FailureKind.UNAVAILABLE, "here: no connection")
 
 
-def made(rule: BreakerRule, clock: FakeClock | None = None, *, is_admitted: bool = True) -> EndpointBreaker:
+def breaker_with(rule: BreakerRule, clock: FakeClock | None = None, *, is_admitted: bool = True) -> EndpointBreaker:
     retry = Retry(rule, clock=clock or FakeClock(), chance=lambda: 0.0)
     breaker = EndpointBreaker(retry, longest_wait=timedelta(seconds=30))
     breaker.start_with(ONE)
@@ -37,8 +37,8 @@ def fail(
         breaker.note_exhausted(error)
 
 
-async def test_it_is_given_up_after_as_many_failures_as_the_rule_says() -> None:
-    breaker = made(AT_ONCE)
+async def test_breaker_opens_after_the_number_of_failures() -> None:
+    breaker = breaker_with(AT_ONCE)
     fail(breaker, 2)
     assert breaker.trouble is None
     fail(breaker)
@@ -46,19 +46,19 @@ async def test_it_is_given_up_after_as_many_failures_as_the_rule_says() -> None:
     await breaker.wait_for_trouble()
 
 
-async def test_who_waits_for_it_to_be_given_up_is_told() -> None:
-    breaker = made(AT_ONCE)
+async def test_waiting_for_trouble_ends_when_the_breaker_opens() -> None:
+    breaker = breaker_with(AT_ONCE)
     async with asyncio.timeout(60), asyncio.TaskGroup() as group:
-        told = group.create_task(breaker.wait_for_trouble())
+        waiting = group.create_task(breaker.wait_for_trouble())
         for _ in range(3):
             await asyncio.sleep(0)
-            assert not told.done()
+            assert not waiting.done()
             fail(breaker)
-    assert told.done()
+    assert waiting.done()
 
 
-def test_burst_is_one_failure() -> None:
-    breaker = made(PATIENT)
+def test_burst_counts_as_one_failure() -> None:
+    breaker = breaker_with(PATIENT)
     began = [breaker.note_start() for _ in range(20)]
     clock_moved_on = [began_at - 1 for began_at in began]
     for started in (began[0], *clock_moved_on):
@@ -66,17 +66,17 @@ def test_burst_is_one_failure() -> None:
     assert breaker.trouble is None
 
 
-def test_success_of_a_probe_brings_it_back() -> None:
-    breaker = made(AT_ONCE)
+def test_successful_probe_closes_the_breaker() -> None:
+    breaker = breaker_with(AT_ONCE)
     fail(breaker, 3)
     breaker.note_start()
     breaker.note_answer()
     assert breaker.trouble is None
 
 
-def test_question_is_refused_at_once_while_it_backs_off_and_not_while_a_call_has_tries_left() -> None:
+def test_questions_are_refused_only_during_back_off() -> None:
     clock = FakeClock()
-    breaker = made(PATIENT, clock)
+    breaker = breaker_with(PATIENT, clock)
     breaker.note_failure(AWAY, Purpose.DOCUMENT, started=breaker.note_start(), is_late=False)
     assert not breaker.refuses_questions
     breaker.note_exhausted(AWAY)
@@ -88,22 +88,22 @@ def test_question_is_refused_at_once_while_it_backs_off_and_not_while_a_call_has
     assert breaker.wait(Purpose.QUERY) == 0
 
 
-def test_text_that_gets_no_vector_is_not_the_providers_failure() -> None:
-    breaker = made(AT_ONCE)
+def test_rejected_text_is_no_failure_of_the_provider() -> None:
+    breaker = breaker_with(AT_ONCE)
     for kind in (FailureKind.REFUSED, FailureKind.TOO_LONG, FailureKind.TOO_MANY):
         fail(breaker, 9, CallError(kind, "400 no"))
     assert breaker.trouble is None
     assert not breaker.refuses_questions
 
 
-def test_refusal_of_a_word_of_ours_is_its_failure() -> None:
-    breaker = made(AT_ONCE, is_admitted=False)
+def test_rejected_probe_is_a_failure_of_the_provider() -> None:
+    breaker = breaker_with(AT_ONCE, is_admitted=False)
     fail(breaker, 3, CallError(FailureKind.REFUSED, "400 no such region"))
     assert breaker.trouble == "400 no such region"
 
 
-def test_question_that_comes_too_late_while_documents_are_answered_is_load() -> None:
-    breaker = made(AT_ONCE)
+def test_late_question_is_load_while_documents_are_answered() -> None:
+    breaker = breaker_with(AT_ONCE)
     breaker.note_answer()
     fail(breaker, 9, purpose=Purpose.QUERY, is_late=True)
     assert breaker.trouble is None
@@ -111,22 +111,22 @@ def test_question_that_comes_too_late_while_documents_are_answered_is_load() -> 
     assert breaker.trouble is not None
 
 
-def test_limit_of_documents_holds_no_question_and_a_limit_of_questions_holds_both() -> None:
+def test_rate_limit_of_documents_does_not_apply_to_questions() -> None:
     clock = FakeClock()
-    breaker = made(PATIENT, clock)
+    breaker = breaker_with(PATIENT, clock)
     fail(breaker, error=CallError(FailureKind.BUSY, "429 tokens", retry_after=90.0))
     assert (breaker.wait(Purpose.DOCUMENT), breaker.wait(Purpose.QUERY)) == (90, 0)
-    assert breaker.trouble is None, "questions pass, so nobody has to stand in"
+    assert breaker.trouble is None, "questions pass, so no fallback is needed"
     fail(breaker, error=CallError(FailureKind.BUSY, "429 requests", retry_after=120.0), purpose=Purpose.QUERY)
     assert (breaker.wait(Purpose.DOCUMENT), breaker.wait(Purpose.QUERY)) == (120, 120)
-    assert breaker.trouble == "429 requests", "so long a wait is worth a fallback"
+    assert breaker.trouble == "429 requests", "a long wait needs a fallback"
     clock.advance(95)
     assert breaker.trouble is None
 
 
-def test_limit_of_an_account_is_kept_for_it_and_is_none_of_anothers() -> None:
+def test_rate_limit_applies_to_its_account_only() -> None:
     clock = FakeClock()
-    breaker = made(PATIENT, clock)
+    breaker = breaker_with(PATIENT, clock)
     fail(breaker, error=CallError(FailureKind.BUSY, "429", retry_after=90.0))
     breaker.start_with(OTHER)
     assert breaker.wait(Purpose.DOCUMENT) == 0
@@ -136,9 +136,9 @@ def test_limit_of_an_account_is_kept_for_it_and_is_none_of_anothers() -> None:
     assert breaker.wait(Purpose.DOCUMENT) == 0
 
 
-def test_call_that_was_under_way_with_another_key_tells_nothing_of_this_one() -> None:
+def test_failure_of_a_call_with_another_key_does_not_count() -> None:
     clock = FakeClock()
-    breaker = made(AT_ONCE, clock)
+    breaker = breaker_with(AT_ONCE, clock)
     began = breaker.note_start()
     clock.advance(1)
     breaker.start_with(OTHER)
@@ -148,9 +148,9 @@ def test_call_that_was_under_way_with_another_key_tells_nothing_of_this_one() ->
     assert breaker.wait(Purpose.QUERY) == 0
 
 
-def test_wait_that_is_asked_of_everybody_outlives_another_key_and_failures_do_not() -> None:
+def test_wait_for_all_outlives_a_key_change_and_failures_do_not() -> None:
     clock = FakeClock()
-    breaker = made(PATIENT, clock)
+    breaker = breaker_with(PATIENT, clock)
     fail(breaker)
     breaker.start_with(OTHER)
     assert breaker.wait(Purpose.QUERY) == 0
@@ -161,9 +161,9 @@ def test_wait_that_is_asked_of_everybody_outlives_another_key_and_failures_do_no
     assert breaker.wait(Purpose.QUERY) == 1500
 
 
-def test_failures_before_the_first_vector_back_off_though_the_endpoint_answers() -> None:
+def test_failed_opening_backs_off_though_the_endpoint_answers() -> None:
     clock = FakeClock()
-    breaker = made(BreakerRule(first_delay=1.0, longest_delay=60.0, jitter=0.0), clock, is_admitted=False)
+    breaker = breaker_with(BreakerRule(first_delay=1.0, longest_delay=60.0, jitter=0.0), clock, is_admitted=False)
     waits = []
     for _ in range(5):
         breaker.note_start()

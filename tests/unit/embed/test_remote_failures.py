@@ -1,4 +1,4 @@
-"""What a failed call says, and what it must never say."""
+"""What the error of a failed call says, and what it must never contain."""
 
 import json
 from datetime import UTC, datetime
@@ -53,7 +53,7 @@ def test_retry_after_is_read_in_both_forms(header: str, seconds: float | None) -
         (302, "", FailureKind.ELSEWHERE),
     ],
 )
-def test_status_and_message_say_what_helps(status: int, message: str, kind: FailureKind) -> None:
+def test_status_and_message_give_the_kind_of_failure(status: int, message: str, kind: FailureKind) -> None:
     error = meaning(status, json.dumps({"error": {"message": message}}).encode(), "", NOW)
     assert error.kind is kind
     assert message in error.reason
@@ -80,7 +80,7 @@ def test_body_of_another_shape_shows_nothing(body: bytes) -> None:
     assert meaning(400, body, "", NOW).reason == "400"
 
 
-def test_keys_are_blotted_out_known_or_not() -> None:
+def test_keys_are_redacted_known_or_not() -> None:
     reason = redacted(
         "bad key geheim-4711 and sk-proj-abcdefghijklmnop and AIzaSyA1234567890abcdef", ["geheim-4711"], []
     )
@@ -93,7 +93,7 @@ def test_message_that_quotes_a_part_of_a_text_is_withheld() -> None:
     assert redacted("400 cannot read this", [], [NOTE]) == "400 cannot read this"
 
 
-def test_long_message_is_cut_and_stands_on_one_line() -> None:
+def test_long_message_is_cut_and_on_one_line() -> None:
     reason = redacted("a\nb " * 500, [], [])
     assert "\n" not in reason
     assert len(reason) <= 241

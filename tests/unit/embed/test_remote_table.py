@@ -1,4 +1,4 @@
-"""Wherever providers are named, these are the rows of the table."""
+"""Every list of providers has exactly the rows of the table."""
 
 import re
 from pathlib import Path
@@ -21,14 +21,14 @@ ROW = re.compile(r"^\| `(\w+)` \| `?([\w.–-]+)`? \| (\d+|–) \| (.+?) \| (.+?
 
 
 @pytest.mark.parametrize("provider", REMOTE)
-def test_own_address_is_known_with_and_without_a_slash_at_its_end(provider: str) -> None:
+def test_own_address_is_recognised_with_and_without_a_final_slash(provider: str) -> None:
     row = PROVIDERS[provider].base_url.rstrip("/")
     found = {address: RemoteSettings(provider, access=EndpointAccess(address)) for address in ("", row, f"{row}/")}
-    assert all(one.is_own_address and one.base_url == row for one in found.values())
+    assert all(settings.is_own_address and settings.base_url == row for settings in found.values())
     assert not RemoteSettings(provider, access=EndpointAccess(f"{row}/other")).is_own_address
 
 
-def test_configuration_and_contract_suite_have_every_row_and_no_other() -> None:
+def test_configuration_and_contract_suite_have_exactly_the_rows() -> None:
     assert tuple(PROVIDERS) == tuple(WIRES) == REMOTE
     assert set(get_args(ProviderName)) - {"auto"} == set(get_args(FallbackName)) == {"local", "none", *PROVIDERS}
     assert PROVIDERS.keys() == DIALECTS.keys() == {*get_args(RemoteName)}
@@ -51,7 +51,7 @@ def test_page_names_model_dimensions_limits_and_destination(name: str) -> None:
     assert destination.startswith("nothing") is (name not in BY_KEY)
 
 
-def test_people_read_the_same_names_everywhere() -> None:
+def test_pages_and_example_list_the_same_names() -> None:
     *first, last = BY_KEY
     assert f"first of {', '.join(first)} and {last} that has a key" in " ".join(PAGE.split())
     keys = [" or ".join(f"`{variable}`" for variable in row.key_variables) for row in PROVIDERS.values()]

@@ -1,4 +1,4 @@
-"""One vector for several who ask the same at once; who gives up takes it from nobody."""
+"""Equal questions asked at the same time share one vector."""
 
 import asyncio
 
@@ -19,7 +19,7 @@ def embedder() -> FakeEmbedder:
 
 
 async def asked(shared: CurrentEmbedder, embedder: FakeEmbedder, *texts: str) -> list[asyncio.Task[Vector]]:
-    """Ask all of them at once, and wait until each stands in line."""
+    """Ask all of them at once, and wait until each is queued."""
     tasks: list[asyncio.Task[Vector]] = []
     for text in texts:
         tasks.append(asyncio.create_task(shared.embed_question(embedder, text)))
@@ -36,7 +36,7 @@ async def test_same_question_is_embedded_once(embedder: FakeEmbedder) -> None:
     assert [list(vector) for vector in vectors] == [list(vector_of(text)) for text in ("who", "who", "why", "who")]
 
 
-async def test_nothing_is_kept(embedder: FakeEmbedder) -> None:
+async def test_vector_is_not_cached_afterwards(embedder: FakeEmbedder) -> None:
     shared = CurrentEmbedder(lambda _state: None)
     embedder.goes_on.set()
     await shared.embed_question(embedder, "who")
@@ -47,7 +47,7 @@ async def test_nothing_is_kept(embedder: FakeEmbedder) -> None:
     await asyncio.wait([task])
 
 
-async def test_who_gives_up_takes_it_from_nobody(embedder: FakeEmbedder) -> None:
+async def test_cancelled_question_does_not_cancel_the_others(embedder: FakeEmbedder) -> None:
     shared = CurrentEmbedder(lambda _state: None)
     first, second, third = await asked(shared, embedder, "who", "who", "who")
     first.cancel()
@@ -60,7 +60,7 @@ async def test_who_gives_up_takes_it_from_nobody(embedder: FakeEmbedder) -> None
     assert first.cancelled()
 
 
-async def test_failure_is_of_everybody(embedder: FakeEmbedder) -> None:
+async def test_failure_reaches_every_caller(embedder: FakeEmbedder) -> None:
     shared = CurrentEmbedder(lambda _state: None)
     tasks = await asked(shared, embedder, "who", "who")
     embedder.is_down = True

@@ -1,4 +1,4 @@
-"""Tokens of a day: counted, kept over a restart, bounded, and forgotten at midnight."""
+"""Tokens per day are counted, kept over a restart, limited, and reset at midnight."""
 
 import asyncio
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ COST = estimate(TEN.text)
 
 @dataclass
 class Counting:
-    """An embedder that notes what it is asked, answers when it may go on, and may be away."""
+    """An embedder that records passages, answers while `goes_on` is set, and may be unavailable."""
 
     identity: EmbedderIdentity = IDENTITY
     passages: list[Passage] = field(default_factory=list)
@@ -68,7 +68,7 @@ def metered(budget: TokenBudget, limit: int | None, inner: Counting | None = Non
     return MeteredEmbedder(inner or Counting(), budget=budget, destination=HOST, limit=limit)
 
 
-async def test_what_was_answered_is_counted_by_destination(budget: TokenBudget) -> None:
+async def test_answered_tokens_are_counted_by_destination(budget: TokenBudget) -> None:
     embedder = metered(budget, None)
     await embedder.embed_documents([TEN, TEN])
     await embedder.embed_query("three more words")
@@ -76,13 +76,13 @@ async def test_what_was_answered_is_counted_by_destination(budget: TokenBudget) 
     assert budget.spent("other.example.com") == 0
 
 
-async def test_what_failed_costs_nothing(budget: TokenBudget) -> None:
+async def test_failed_call_costs_nothing(budget: TokenBudget) -> None:
     with pytest.raises(EmbedderUnavailable):
         await metered(budget, None, Counting(is_away=True)).embed_documents([TEN])
     assert budget.spent(HOST) == 0
 
 
-async def test_batch_beyond_the_limit_says_how_much_of_it_fits(budget: TokenBudget) -> None:
+async def test_batch_over_the_limit_says_how_much_of_it_fits(budget: TokenBudget) -> None:
     inner = Counting()
     embedder = metered(budget, 3 * COST, inner)
     with pytest.raises(BudgetSpent, match="tokensPerDay") as caught:
@@ -96,7 +96,7 @@ async def test_batch_beyond_the_limit_says_how_much_of_it_fits(budget: TokenBudg
     assert np.allclose(await embedder.embed_query("still asked"), [1, 0])
 
 
-async def test_limit_below_one_passage_still_sends_one_a_day(budget: TokenBudget) -> None:
+async def test_limit_below_one_passage_allows_one_a_day(budget: TokenBudget) -> None:
     with pytest.raises(BudgetSpent) as caught:
         await metered(budget, 1).embed_documents([TEN, TEN])
     assert caught.value.fits == 1
@@ -106,7 +106,9 @@ async def test_limit_below_one_passage_still_sends_one_a_day(budget: TokenBudget
     assert caught.value.fits == 0
 
 
-async def test_restart_is_no_new_day_and_midnight_is(tmp_path: Path, budget: TokenBudget, clock: Clock) -> None:
+async def test_spending_survives_a_restart_and_resets_at_midnight(
+    tmp_path: Path, budget: TokenBudget, clock: Clock
+) -> None:
     await metered(budget, None).embed_documents([TEN])
     again = TokenBudget(tmp_path / "state" / "spending.json", clock=clock)
     assert again.spent(HOST) == COST
@@ -116,20 +118,20 @@ async def test_restart_is_no_new_day_and_midnight_is(tmp_path: Path, budget: Tok
 
 
 @pytest.mark.parametrize("text", ["", "[]", '{"day": "2026-11-20", "tokens": [1]}', '{"day": 7}', "{" * 99])
-async def test_rubbish_in_the_file_counts_as_nothing(tmp_path: Path, clock: Clock, text: str) -> None:
+async def test_invalid_file_counts_as_nothing_spent(tmp_path: Path, clock: Clock, text: str) -> None:
     path = tmp_path / "spending.json"
     path.write_text(text)
     assert TokenBudget(path, clock=clock).spent(HOST) == 0
 
 
-async def test_file_that_cannot_be_written_stops_nobody(tmp_path: Path, clock: Clock) -> None:
+async def test_unwritable_file_does_not_prevent_embedding(tmp_path: Path, clock: Clock) -> None:
     (tmp_path / "state").write_text("a file where the folder should be")
     budget = TokenBudget(tmp_path / "state" / "spending.json", clock=clock)
     await metered(budget, None).embed_documents([TEN])
     assert budget.spent(HOST) == COST
 
 
-async def test_what_is_being_sent_is_no_longer_free_and_comes_back_if_it_fails(budget: TokenBudget) -> None:
+async def test_tokens_in_flight_are_reserved_and_returned_on_failure(budget: TokenBudget) -> None:
     slow = Counting(is_away=True)
     slow.goes_on.clear()
     first = asyncio.ensure_future(metered(budget, 3 * COST, slow).embed_documents([TEN] * 2))
@@ -145,7 +147,7 @@ async def test_what_is_being_sent_is_no_longer_free_and_comes_back_if_it_fails(b
     assert budget.spent(HOST) == 3 * COST
 
 
-async def test_budget_that_others_may_yet_give_back_is_not_spent(budget: TokenBudget) -> None:
+async def test_reserved_budget_is_not_reported_as_spent(budget: TokenBudget) -> None:
     slow = Counting()
     slow.goes_on.clear()
     first = asyncio.ensure_future(metered(budget, 2 * COST, slow).embed_documents([TEN] * 2))

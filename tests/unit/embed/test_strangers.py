@@ -1,4 +1,4 @@
-"""What a model makes of notes of nobody is asked for once, kept, and asked for again when what was kept is no good."""
+"""The strangers of a model are embedded once, kept in a file, and embedded again if the file is damaged."""
 
 import asyncio
 import os
@@ -15,7 +15,7 @@ from tests.waiting import eventually_async
 
 
 @pytest.fixture(autouse=True)
-def again_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def no_remeasure_delay(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(calibration, "REMEASURE_SECONDS", 0.0)
 
 
@@ -31,7 +31,7 @@ async def test_model_is_asked_once_for_all_processes(tmp_path: Path) -> None:
     assert np.allclose(rows.vectors, [vector_of(text) for text in SPACED], atol=1e-3)
 
 
-async def test_strangers_are_of_the_script_of_the_question(tmp_path: Path) -> None:
+async def test_strangers_match_the_script_of_the_question(tmp_path: Path) -> None:
     known, embedder = UnrelatedTexts(tmp_path), FakeEmbedder()
     await known.measure(embedder)
     rows = known.for_question(embedder, "Mandy 人在哪个国家？")
@@ -39,7 +39,7 @@ async def test_strangers_are_of_the_script_of_the_question(tmp_path: Path) -> No
     assert np.allclose(rows.vectors, [vector_of(text) for text in UNSPACED], atol=1e-3)
 
 
-async def test_models_are_told_apart(tmp_path: Path) -> None:
+async def test_each_model_has_its_own_strangers(tmp_path: Path) -> None:
     known, first, second = UnrelatedTexts(tmp_path), FakeEmbedder(name="first"), FakeEmbedder(name="second")
     await known.measure(first)
     assert known.for_question(second, "Who?") is None
@@ -49,7 +49,7 @@ async def test_models_are_told_apart(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("damage", ["empty", "cut", "flipped", "another model's", "grown", "a pipe", "a folder"])
-async def test_what_is_no_good_is_measured_again(tmp_path: Path, damage: str) -> None:
+async def test_damaged_file_is_measured_again(tmp_path: Path, damage: str) -> None:
     embedder, other = FakeEmbedder(), FakeEmbedder(name="other")
     await UnrelatedTexts(tmp_path).measure(embedder)
     path = tmp_path / embedder.identity.fingerprint
@@ -67,7 +67,7 @@ async def test_what_is_no_good_is_measured_again(tmp_path: Path, damage: str) ->
         case "grown":
             path.write_bytes(data + b"\0")
         case "a pipe":
-            # nobody writes to it: who opens it as a file waits for ever
+            # opening a pipe without a writer blocks for ever
             path.unlink()
             os.mkfifo(path)
         case _:
@@ -79,7 +79,7 @@ async def test_what_is_no_good_is_measured_again(tmp_path: Path, damage: str) ->
     assert known.for_question(asked, "Who?") is not None
 
 
-async def test_other_texts_are_measured_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_changed_texts_are_measured_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     embedder = FakeEmbedder()
     await UnrelatedTexts(tmp_path).measure(embedder)
     monkeypatch.setattr(calibration, "_TEXTS", (*SPACED[:-1], "Another note.", *UNSPACED))
@@ -90,7 +90,7 @@ async def test_other_texts_are_measured_again(tmp_path: Path, monkeypatch: pytes
 @pytest.mark.parametrize(
     "embedder", [FakeEmbedder(is_down=True), FakeEmbedder(unfit=frozenset({"plum"}))], ids=["down", "unfit"]
 )
-async def test_model_that_gives_none_is_asked_again_later(tmp_path: Path, embedder: FakeEmbedder) -> None:
+async def test_model_without_vectors_is_asked_again_later(tmp_path: Path, embedder: FakeEmbedder) -> None:
     known = UnrelatedTexts(tmp_path)
     await known.measure(embedder)
     assert known.for_question(embedder, "Who?") is None
@@ -99,7 +99,7 @@ async def test_model_that_gives_none_is_asked_again_later(tmp_path: Path, embedd
     assert known.for_question(embedder, "Who?") is not None
 
 
-async def test_model_that_refuses_a_plain_sentence_owes_nothing(tmp_path: Path) -> None:
+async def test_model_that_rejects_a_stranger_counts_as_measured(tmp_path: Path) -> None:
     known, refusing = UnrelatedTexts(tmp_path), FakeEmbedder(unfit=frozenset({"plum"}))
     down = FakeEmbedder(name="down", is_down=True)
     for embedder in (refusing, down):
@@ -109,7 +109,7 @@ async def test_model_that_refuses_a_plain_sentence_owes_nothing(tmp_path: Path) 
     assert not known.is_unmeasured(refusing)
 
 
-async def test_who_comes_second_does_not_wait(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_second_measurement_does_not_wait_for_the_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(calibration, "REMEASURE_SECONDS", 900.0)
     known, embedder = UnrelatedTexts(tmp_path), FakeEmbedder()
     embedder.goes_on.clear()
@@ -122,7 +122,7 @@ async def test_who_comes_second_does_not_wait(tmp_path: Path, monkeypatch: pytes
     assert known.for_question(embedder, "Who?") is not None
 
 
-async def test_question_has_what_is_missing_learned(tmp_path: Path) -> None:
+async def test_question_triggers_the_missing_measurement(tmp_path: Path) -> None:
     known, embedder = UnrelatedTexts(tmp_path), FakeEmbedder()
     loop = asyncio.create_task(known.run())
     try:
@@ -133,7 +133,7 @@ async def test_question_has_what_is_missing_learned(tmp_path: Path) -> None:
     assert len(embedder.embedded) == len(SPACED) + len(UNSPACED)
 
 
-async def test_folder_that_cannot_be_written_costs_no_strangers(tmp_path: Path) -> None:
+async def test_unwritable_folder_does_not_prevent_measuring(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
     known, embedder = UnrelatedTexts(tmp_path / "file" / "below"), FakeEmbedder()
     await known.measure(embedder)
@@ -145,7 +145,7 @@ class PassagesOnly(FakeEmbedder):
         pytest.fail("no question is a passage")
 
 
-async def test_speed_is_that_of_passages_alone() -> None:
+async def test_speed_is_measured_with_passages_only() -> None:
     embedder = PassagesOnly()
     assert await speed_of(embedder) > 0
     assert embedder.embedded == [*SPACED, *UNSPACED]

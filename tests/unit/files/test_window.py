@@ -1,4 +1,4 @@
-"""Lines out of a stream: however it is cut into pieces, the window says what the whole text would say."""
+"""A window of lines of a stream does not depend on how the stream is cut into pieces."""
 
 from itertools import pairwise
 
@@ -26,7 +26,7 @@ NUMBERS = st.integers(1, 12)
 
 
 @given(TEXTS, NUMBERS, NUMBERS, st.text("x", max_size=5))
-def test_window_holds_exactly_the_lines_that_were_asked_for(text: str, first: int, count: int, cuts: str) -> None:
+def test_window_has_exactly_the_requested_lines(text: str, first: int, count: int, cuts: str) -> None:
     found, lines = read(text, first=first, count=count, cuts=cuts), lines_of(text)
     asked = lines[first - 1 : first - 1 + count]
     assert (found.text, found.count, found.total) == ("".join(asked), len(asked), len(lines))
@@ -62,17 +62,17 @@ def test_whole_lines_are_kept_where_one_fits(text: str, limit: int, cuts: str) -
         assert (len(found.text), found.count) == (limit, 1)
 
 
-def test_client_that_knows_no_columns_goes_on_behind_the_long_line() -> None:
+def test_client_without_columns_continues_after_the_long_line() -> None:
     found = read("x" * 30 + "\nnext\n", limit=10)
     assert (found.text, found.count, found.next_first, found.next_column) == ("x" * 10, 1, 2, 11)
 
 
-def test_beyond_the_end_there_is_nothing() -> None:
+def test_page_beyond_the_end_is_empty() -> None:
     assert read("a\nb\n", first=9) == Page("", 0, 2, None, None)
     assert read("") == Page("", 0, 0, None, None)
 
 
-def test_pieces_never_matter() -> None:
+def test_size_of_pieces_does_not_matter() -> None:
     text = "one\ntwo\n" + "z" * 50 + "\nend"
     found = [read(text, first=2, limit=20, cuts="x" * size) for size in range(40)]
-    assert all(one == other for one, other in pairwise(found))
+    assert all(page == following for page, following in pairwise(found))

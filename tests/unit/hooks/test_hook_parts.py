@@ -1,4 +1,4 @@
-"""Parts of hooks: what a prompt commands, where the daemon listens, and how old the process is."""
+"""Parts of hooks: commands in prompts, the path of the socket, the age of the process, JSON."""
 
 import json
 import os
@@ -31,7 +31,7 @@ from tests.waiting import eventually
     st.sampled_from(["/remember", "／ｒｅｍｅｍｂｅｒ", "/RECALL", "/compact", "/foo", "remember", "/remembering"]),
     st.text(max_size=20),
 )
-def test_no_command_is_taken_for_a_prompt(blanks: str, name: str, rest: str) -> None:
+def test_command_is_recognised_like_in_the_daemon(blanks: str, name: str, rest: str) -> None:
     text = blanks + name + rest
     command = command_of(text)
     assert command is None or command_in(text) == command.row.name
@@ -42,7 +42,7 @@ def test_plain_prompt_is_no_command(text: str) -> None:
     assert command_in(text) == ""
 
 
-def test_late_command_is_not_carried_out_at_the_end_of_the_answer() -> None:
+def test_command_is_not_repeated_when_the_answer_is_stored() -> None:
     asked: list[object] = []
 
     def ask(_target: str, body: dict[str, object]) -> dict[str, object]:
@@ -74,7 +74,7 @@ def test_late_command_is_not_carried_out_at_the_end_of_the_answer() -> None:
         {},
     ],
 )
-def test_socket_is_where_the_daemon_listens(named: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_default_socket_is_that_of_the_daemon(named: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("MEMORYD_SOCKET", "XDG_RUNTIME_DIR", "MEMORYD_STATE_DIR", "XDG_STATE_HOME"):
         monkeypatch.delenv(name, raising=False)
     for name, value in named.items():
@@ -91,11 +91,11 @@ def test_age_of_the_process_counts_from_its_start() -> None:
     eventually(lambda: seconds_since_start() > first)
 
 
-def test_prompt_waits_no_longer_than_the_second_that_is_promised() -> None:
+def test_prompt_waits_at_most_one_second() -> None:
     assert SECONDS <= 1
 
 
-def test_names_are_those_of_the_daemon() -> None:
+def test_constants_equal_those_of_the_daemon() -> None:
     assert (hook_run._API, hook_run._SOCKET) == (API, SOCKET_NAME)
     assert all(host.timeout_seconds / 2 >= SECONDS for host in HOSTS.values()), (
         "no host waits for less than twice as long"
@@ -110,7 +110,7 @@ _VALUES = st.recursive(
 
 
 @given(_VALUES, st.sampled_from([None, 2]))
-def test_json_is_what_the_library_reads_and_writes(value: object, indent: int | None) -> None:
+def test_json_is_read_and_written_like_by_the_library(value: object, indent: int | None) -> None:
     assert json.loads(written_json(value)) == value
     assert read_json(f" {json.dumps(value, indent=indent)}\n".encode()) == value
 
@@ -119,7 +119,7 @@ def test_json_is_what_the_library_reads_and_writes(value: object, indent: int | 
     st.text(max_size=12)
     | st.sampled_from(["{", "[1,]", '{"a" 1}', "nul", "1 2", "NaN", "-Infinity", "1e5", "\ufeff{}", '{"a": "b', '["'])
 )
-def test_what_is_no_json_is_refused_as_the_library_does(text: str) -> None:
+def test_invalid_json_is_refused_like_by_the_library(text: str) -> None:
     data = text.encode("utf-8")
     try:
         wanted = repr(json.loads(data.removeprefix(b"\xef\xbb\xbf"), strict=False))

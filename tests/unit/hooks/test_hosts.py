@@ -1,4 +1,4 @@
-"""Wherever hosts of hooks are named, these are the rows of the table; and a hook loads as little as it can."""
+"""Every list of hosts of hooks has exactly the rows of the table; a hook imports only the standard library."""
 
 import ast
 import re
@@ -17,12 +17,12 @@ PAGE = (Path(__file__).parents[3] / "docs" / "how-to" / "agents.md").read_text(e
 
 
 def choices(command: str, argument: str) -> tuple[str, ...]:
-    (found,) = (one for one in hooks_command.commands[command].params if one.name == argument)
+    (found,) = (param for param in hooks_command.commands[command].params if param.name == argument)
     assert isinstance(found.type, click.Choice)
     return tuple(found.type.choices)
 
 
-def test_commands_know_every_host_and_no_other() -> None:
+def test_commands_accept_exactly_the_hosts() -> None:
     for command in ("install", "uninstall"):
         assert choices(command, "program") == tuple(HOSTS)
     assert choices("run", "event") == tuple(DEFAULT.events)
@@ -31,16 +31,18 @@ def test_commands_know_every_host_and_no_other() -> None:
 def table_row(host: Host) -> str:
     """Return the row of a host in the page."""
     files = f"`~/{host.folder}/{host.settings}`" + (f", `DIR/{host.project}`" if host.project else "")
-    told, kept = (
+    read, not_read = (
         " · ".join(
-            moment.replace("_", " ") for moment in host.events.values() if (moment in host.read_moments) is is_told
+            moment.replace("_", " ") for moment in host.events.values() if (moment in host.read_moments) is is_read
         )
-        for is_told in (True, False)
+        for is_read in (True, False)
     )
-    return f"| [{host.title}]({host.source}) | `{host.name}` | {files} | {told} | {kept} | {' '.join(host.cannot)} |"
+    return (
+        f"| [{host.title}]({host.source}) | `{host.name}` | {files} | {read} | {not_read} | {' '.join(host.cannot)} |"
+    )
 
 
-def test_page_has_a_row_for_each_host_and_no_other() -> None:
+def test_page_has_exactly_the_rows_of_the_hosts() -> None:
     rows = [line for line in PAGE.splitlines() if line.startswith("| [")]
     assert rows == [table_row(host) for host in HOSTS.values()]
     for host in HOSTS.values():
@@ -48,7 +50,7 @@ def test_page_has_a_row_for_each_host_and_no_other() -> None:
     assert set(HOSTS) <= set(re.findall(r"`([a-z-]+)`", PAGE))
 
 
-def test_programs_that_are_here_are_offered_their_hooks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_installed_programs_are_offered_their_hooks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("PATH", "")
     steps = dict(next_steps(is_started=True))
@@ -76,7 +78,7 @@ def test_hook_loads_the_standard_library_and_its_own_room_only() -> None:
 KINDS = {"str": str, "int": int, "float": float, "bool": bool}
 
 
-def test_each_column_of_a_row_is_one_and_of_its_kind() -> None:
+def test_rows_have_known_columns_of_the_declared_type() -> None:
     for host in HOSTS.values():
         assert vars(host).keys() <= Host.__annotations__.keys()
         for name, kind in Host.__annotations__.items():

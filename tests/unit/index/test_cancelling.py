@@ -1,3 +1,5 @@
+"""Work that can be cancelled without its caller noticing."""
+
 import asyncio
 
 import pytest
@@ -5,7 +7,7 @@ import pytest
 from memoryd.index.threads import Cancellable
 
 
-async def test_what_is_cancelled_ends_and_nobody_hears_of_it() -> None:
+async def test_cancelled_work_ends_without_an_error() -> None:
     cancellable, ended = Cancellable(), asyncio.Event()
 
     async def work() -> None:
@@ -13,7 +15,7 @@ async def test_what_is_cancelled_ends_and_nobody_hears_of_it() -> None:
             await asyncio.sleep(60)
         finally:
             cancellable.cancel()
-            # it takes a moment to end, and may be cancelled meanwhile
+            # it takes a moment to end, and may be cancelled again meanwhile
             await asyncio.sleep(0)
             ended.set()
 
@@ -24,7 +26,7 @@ async def test_what_is_cancelled_ends_and_nobody_hears_of_it() -> None:
     assert ended.is_set()
 
 
-async def test_nothing_under_way_needs_no_cancelling() -> None:
+async def test_cancelling_without_running_work_does_nothing() -> None:
     cancellable = Cancellable()
     cancellable.cancel()
     done: list[int] = []
@@ -36,7 +38,7 @@ async def test_nothing_under_way_needs_no_cancelling() -> None:
     assert done
 
 
-async def test_time_that_the_work_itself_ran_out_of_is_its_failure() -> None:
+async def test_timeout_of_the_work_itself_is_raised() -> None:
     async def work() -> None:
         raise TimeoutError
 

@@ -1,3 +1,5 @@
+"""What triggers a scan: demands, hints of events, questions that wait for it, and its time."""
+
 import asyncio
 import time
 
@@ -18,7 +20,7 @@ def never() -> bool:
     return False
 
 
-async def test_demand_is_served_by_a_round_that_begins_after_it(triggers: ScanTriggers) -> None:
+async def test_demand_is_served_by_a_scan_that_begins_after_it(triggers: ScanTriggers) -> None:
     triggers.begin()
     ticket = triggers.demand()
     await triggers.serve()
@@ -30,7 +32,7 @@ async def test_demand_is_served_by_a_round_that_begins_after_it(triggers: ScanTr
     await triggers.served(ticket)
 
 
-async def test_nobody_sleeps_while_a_demand_waits(triggers: ScanTriggers) -> None:
+async def test_sleep_ends_at_once_while_a_demand_waits(triggers: ScanTriggers) -> None:
     triggers.begin()
     triggers.demand()
     assert await has_ended(asyncio.ensure_future(triggers.wait(NEVER, unless=never)))
@@ -49,7 +51,7 @@ async def test_sleep_ends_at_its_time(triggers: ScanTriggers) -> None:
     assert await has_ended(asyncio.ensure_future(triggers.wait(time.monotonic() + 0.01, unless=never)))
 
 
-async def test_sleep_ends_when_it_is_woken_for_something(triggers: ScanTriggers) -> None:
+async def test_sleep_ends_when_woken(triggers: ScanTriggers) -> None:
     triggers.begin()
     is_cut = asyncio.Event()
     waiting = asyncio.ensure_future(triggers.wait(NEVER, unless=is_cut.is_set))
@@ -65,7 +67,7 @@ async def has_ended(waiting: asyncio.Future[None]) -> bool:
     return waiting.done()
 
 
-async def test_questions_that_wait_for_a_look_share_it_and_are_answered_before_it_is_settled(
+async def test_questions_share_a_partial_scan_and_are_answered_before_demands(
     triggers: ScanTriggers,
 ) -> None:
     triggers.begin()
@@ -86,7 +88,7 @@ async def test_questions_that_wait_for_a_look_share_it_and_are_answered_before_i
             await triggers.served(ticket)
 
 
-def test_files_that_events_named_are_enough_only_for_questions_that_heard_them(triggers: ScanTriggers) -> None:
+def test_scan_is_partial_only_for_watched_questions(triggers: ScanTriggers) -> None:
     triggers.take()
     triggers.ask(is_watched=True)
     assert triggers.next.is_partial
@@ -100,7 +102,7 @@ def test_files_that_events_named_are_enough_only_for_questions_that_heard_them(t
     assert not triggers.take().is_partial
 
 
-async def test_look_at_some_files_leaves_the_debounce_to_run(triggers: ScanTriggers) -> None:
+async def test_partial_scan_does_not_end_the_debounce(triggers: ScanTriggers) -> None:
     triggers.take()
     triggers.hint()
     triggers.ask(is_watched=True)
@@ -113,7 +115,7 @@ async def test_look_at_some_files_leaves_the_debounce_to_run(triggers: ScanTrigg
     assert not triggers.is_due(triggers.ticket)
 
 
-def test_what_could_not_be_looked_at_is_told_still(triggers: ScanTriggers) -> None:
+def test_changes_given_back_stay_unseen(triggers: ScanTriggers) -> None:
     triggers.take_events(ANYTHING)
     taken = triggers.take()
     triggers.unseen.begin()
@@ -126,7 +128,7 @@ def test_what_could_not_be_looked_at_is_told_still(triggers: ScanTriggers) -> No
     assert triggers.unseen.changes == NOTHING
 
 
-def test_how_to_look_is_said_once(triggers: ScanTriggers) -> None:
+def test_options_of_a_demand_apply_to_one_scan(triggers: ScanTriggers) -> None:
     triggers.demand(is_forced=True)
     triggers.distrust_times()
     triggers.demand()
@@ -134,7 +136,7 @@ def test_how_to_look_is_said_once(triggers: ScanTriggers) -> None:
     assert triggers.take() == Demand(is_forced=False, trusts_times=True)
 
 
-def test_clock_that_is_set_back_during_a_look_is_for_the_next_one(triggers: ScanTriggers) -> None:
+def test_clock_change_during_a_scan_applies_to_the_next(triggers: ScanTriggers) -> None:
     triggers.begin()
     triggers.take()
     triggers.distrust_times()
@@ -143,7 +145,7 @@ def test_clock_that_is_set_back_during_a_look_is_for_the_next_one(triggers: Scan
     assert not triggers.take().trusts_times
 
 
-def test_demand_that_could_not_be_met_is_given_back(triggers: ScanTriggers) -> None:
+def test_failed_demand_is_given_back(triggers: ScanTriggers) -> None:
     triggers.demand(is_forced=True)
     triggers.distrust_times()
     taken = triggers.take()

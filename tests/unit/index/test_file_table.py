@@ -1,3 +1,5 @@
+"""The table of indexed, left-out and failed files."""
+
 from msgspec.structs import replace
 
 from memoryd.domain.documents import FileStat, RelativePath
@@ -38,15 +40,15 @@ def test_unchanged_file_stays_what_it_was() -> None:
     assert table.reasons == {B: "it says so"}
 
 
-def test_all_of_it_is_stale_when_forced() -> None:
+def test_every_file_is_stale_when_forced() -> None:
     table = FileTable()
     table.put(A, known())
     table.leave_out(B, known(), "it says so")
-    assert all(one.is_stale for one in table.view(is_forced=True).values())
-    assert not any(one.is_stale for one in table.view(is_forced=False).values())
+    assert all(file.is_stale for file in table.view(is_forced=True).values())
+    assert not any(file.is_stale for file in table.view(is_forced=False).values())
 
 
-def test_indexed_file_takes_its_new_name() -> None:
+def test_indexed_file_is_renamed() -> None:
     table = FileTable()
     table.put(A, known())
     table.rename(A, B, known(2))
@@ -54,7 +56,7 @@ def test_indexed_file_takes_its_new_name() -> None:
     assert not table.knows(A)
 
 
-def test_file_that_was_left_out_is_forgotten_if_it_is_to_be_read_anew_under_its_new_name() -> None:
+def test_left_out_file_is_renamed_unless_stale() -> None:
     for is_same in (True, False):
         table = FileTable()
         table.leave_out(A, known(), "it says so")
@@ -63,7 +65,7 @@ def test_file_that_was_left_out_is_forgotten_if_it_is_to_be_read_anew_under_its_
         assert not table.knows(A)
 
 
-def test_failure_is_remembered_from_its_beginning_until_the_file_is_gone() -> None:
+def test_failure_keeps_its_start_until_the_file_is_gone() -> None:
     table = FileTable()
     assert table.fail(A, "no permission", now=1) == 1
     assert table.fail(A, "broken disk", now=5) == 1
@@ -75,7 +77,7 @@ def test_failure_is_remembered_from_its_beginning_until_the_file_is_gone() -> No
     assert table.fail(A, "broken disk", now=7) == 7
 
 
-def test_what_is_held_is_said_before_other_reasons_and_forgotten_with_the_next_look() -> None:
+def test_hold_comes_before_other_reasons_and_ends_with_release() -> None:
     table = FileTable()
     table.leave_out(A, known(), "it says so")
     table.hold(A, "nobody can say")
@@ -84,7 +86,7 @@ def test_what_is_held_is_said_before_other_reasons_and_forgotten_with_the_next_l
     assert (table.undecided, table.reasons) == (0, {A: "it says so"})
 
 
-def test_opened_index_says_what_is_indexed_and_nothing_else() -> None:
+def test_opened_index_replaces_the_table() -> None:
     table = FileTable()
     table.leave_out(A, known(), "it says so")
     table.fail(A, "no permission", now=1)
@@ -93,7 +95,7 @@ def test_opened_index_says_what_is_indexed_and_nothing_else() -> None:
     assert not table.reasons
 
 
-def test_file_that_came_back_is_removed_no_more() -> None:
+def test_file_that_came_back_is_not_removed() -> None:
     table = FileTable()
     for path in (A, B):
         table.put(path, known())

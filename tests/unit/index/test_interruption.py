@@ -1,3 +1,5 @@
+"""The commit of a large note is interrupted for other work."""
+
 import asyncio
 import threading
 from collections.abc import Sequence
@@ -21,22 +23,22 @@ ENTRY = ChunkEntry(1, 1, "", "text", b"hash", ())
 READING = Reading(LARGE, ReadStatus.CHANGED, chunks=(ENTRY,))
 
 
-class Desk:
-    """A commit that goes on until it may end, and a look beside it that says what the test wants."""
+class Committing:
+    """A commit that runs until `may_end` is set, and a check for other work that answers as given."""
 
     def __init__(self, *, has_other_work: bool = False, failure: Exception | None = None) -> None:
         self.triggers = ScanTriggers(Debounce(0.001, 0.002))
         self.triggers.begin()
         self.may_end = asyncio.Event()
-        self.looks = 0
-        self.is_looking = False
+        self.checks = 0
+        self.is_checking = False
         self._has_other_work = has_other_work
         self._failure = failure
 
     async def run(self, yields: int = 0) -> bool:
         with ThreadPoolExecutor(1) as executor:
             notes = LargeNotes(
-                executor=executor, triggers=self.triggers, commit=self._commit, has_other_work=self._look
+                executor=executor, triggers=self.triggers, commit=self._commit, has_other_work=self._check
             )
             async with asyncio.timeout(60):
                 return await notes.commit_interruptibly(READING, cut(yields))
@@ -48,13 +50,13 @@ class Desk:
         if self._failure is not None:
             raise self._failure
 
-    async def _look(self) -> bool:
-        self.looks += 1
-        self.is_looking = True
+    async def _check(self) -> bool:
+        self.checks += 1
+        self.is_checking = True
         if not self._has_other_work:
             self.may_end.set()
         await asyncio.sleep(0.02)
-        self.is_looking = False
+        self.is_checking = False
         return self._has_other_work
 
 
@@ -64,40 +66,40 @@ def cut(yields: int) -> Cut:
     return Cut(LARGE, work, asyncio.get_running_loop().create_future(), threading.Event(), yields)
 
 
-async def test_commit_that_nobody_disturbs_looks_at_nothing() -> None:
-    desk = Desk()
-    desk.may_end.set()
-    assert await desk.run()
-    assert desk.looks == 0
+async def test_commit_without_triggers_checks_nothing() -> None:
+    committing = Committing()
+    committing.may_end.set()
+    assert await committing.run()
+    assert committing.checks == 0
 
 
-async def test_commit_is_put_off_for_newcomers_who_are_then_heard_of_again() -> None:
-    desk = Desk(has_other_work=True)
-    desk.triggers.hint()
-    assert not await desk.run()
-    ticket = desk.triggers.ticket
-    await eventually_async(lambda: desk.triggers.is_due(ticket))
+async def test_commit_is_put_off_for_other_work_which_stays_due() -> None:
+    committing = Committing(has_other_work=True)
+    committing.triggers.hint()
+    assert not await committing.run()
+    ticket = committing.triggers.ticket
+    await eventually_async(lambda: committing.triggers.is_due(ticket))
 
 
-async def test_commit_goes_on_when_a_hint_meant_nothing() -> None:
-    desk = Desk()
-    desk.triggers.demand()
-    assert await desk.run()
-    assert desk.looks == 1
+async def test_commit_continues_without_other_work() -> None:
+    committing = Committing()
+    committing.triggers.demand()
+    assert await committing.run()
+    assert committing.checks == 1
 
 
-async def test_commit_that_was_put_off_often_enough_is_not_disturbed() -> None:
-    desk = Desk(has_other_work=True)
-    desk.triggers.demand()
-    desk.may_end.set()
-    assert await desk.run(yields=MAX_YIELDS)
-    assert desk.looks == 0
+async def test_commit_is_not_interrupted_after_the_maximum_of_yields() -> None:
+    committing = Committing(has_other_work=True)
+    committing.triggers.demand()
+    committing.may_end.set()
+    assert await committing.run(yields=MAX_YIELDS)
+    assert committing.checks == 0
 
 
-async def test_look_has_ended_when_a_failed_commit_is_told_of() -> None:
-    desk = Desk(failure=StoreUnavailable("the disk is full"))
-    desk.triggers.demand()
+async def test_check_has_ended_when_a_failed_commit_raises() -> None:
+    committing = Committing(failure=StoreUnavailable("the disk is full"))
+    committing.triggers.demand()
     with pytest.raises(StoreUnavailable):
-        await desk.run()
-    assert desk.looks == 1
-    assert not desk.is_looking
+        await committing.run()
+    assert committing.checks == 1
+    assert not committing.is_checking

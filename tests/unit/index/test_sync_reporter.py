@@ -1,4 +1,4 @@
-"""What is told of how near an index is to its disk."""
+"""Reporting of how many files are not yet indexed."""
 
 from msgspec.structs import replace
 
@@ -7,7 +7,7 @@ from memoryd.domain.syncplan import WaitTimes
 from memoryd.index.state import FileTable, IndexEvents, SyncReporter
 
 
-def test_file_that_is_read_twice_in_a_round_is_counted_once() -> None:
+def test_file_read_twice_in_a_scan_is_counted_once() -> None:
     events = IndexEvents(
         on_scan=lambda _: None, on_commit=lambda: None, on_purge=lambda: None, publish=lambda _event, _data: None
     )

@@ -1,4 +1,4 @@
-"""What is sent to an endpoint, and what is made of what it says: nothing that does not fit, and no word repeated."""
+"""Requests to a chat endpoint, and strict reading of its answers without quoting them."""
 
 import json
 from contextlib import suppress
@@ -30,7 +30,7 @@ JSON = st.recursive(
 )
 
 
-def test_schema_keeps_its_keys_and_loses_what_strict_servers_refuse() -> None:
+def test_schema_keeps_its_keys_without_keywords_strict_servers_refuse() -> None:
     body = request_body("m", Prompt("t", "d"), Titled, 9, ChatDialect())
     schema = body["response_format"]["json_schema"]["schema"]  # type: ignore[index]
     assert set(schema["properties"]) == {"title", "default"}
@@ -39,16 +39,16 @@ def test_schema_keeps_its_keys_and_loses_what_strict_servers_refuse() -> None:
     assert schema["properties"]["default"]["enum"] == ["a", "b"]
 
 
-def test_nested_schema_stays_whole() -> None:
+def test_nested_schema_is_complete() -> None:
     shape = summary_shape([CitedFact("1a2b3c4d", "x"), CitedFact("5e6f7a8b", "y")])
     body = request_body("m", Prompt("t", "d"), shape, 9, ChatDialect())
-    told = json.dumps(body)
-    assert "1a2b3c4d" in told
-    assert told.count('"additionalProperties": false') == 2
-    assert "maxLength" not in told
+    body_text = json.dumps(body)
+    assert "1a2b3c4d" in body_text
+    assert body_text.count('"additionalProperties": false') == 2
+    assert "maxLength" not in body_text
 
 
-def test_every_refusal_leads_to_another_dialect_and_then_to_none() -> None:
+def test_each_refusal_leads_to_the_next_dialect() -> None:
     dialect: ChatDialect | None = ChatDialect()
     tried = []
     while dialect is not None:
@@ -59,13 +59,13 @@ def test_every_refusal_leads_to_another_dialect_and_then_to_none() -> None:
 
 
 @given(JSON)
-def test_any_json_is_text_or_refused(answer: object) -> None:
+def test_content_of_any_json_is_text_or_refused(answer: object) -> None:
     with suppress(ValueError):
         assert isinstance(content_of(answer), str)
 
 
 @given(st.text(max_size=200) | JSON.map(json.dumps))
-def test_any_text_is_an_answer_of_the_shape_or_none(text: str) -> None:
+def test_any_text_is_an_answer_of_the_shape_or_refused(text: str) -> None:
     try:
         answer = read_answer(text, Titled)
     except TextModelUnavailable:
@@ -84,7 +84,7 @@ def test_any_text_is_an_answer_of_the_shape_or_none(text: str) -> None:
         '{"secret',
     ],
 )
-def test_refusal_repeats_no_word(text: str) -> None:
+def test_refusal_does_not_quote_the_answer(text: str) -> None:
     with pytest.raises(TextModelUnavailable) as caught:
         read_answer(text, Titled)
     assert "secret" not in str(caught.value)

@@ -1,4 +1,4 @@
-"""A memory that exceeds an answer is read on to its end; and what a write says how to take it back."""
+"""Reading a memory longer than an answer, and the undo command of a write."""
 
 import asyncio
 from typing import Any
@@ -29,7 +29,7 @@ MEMORY = {
 
 
 class Stub(ToolCaller):
-    """Knows one memory."""
+    """A caller whose daemon has one memory."""
 
     async def ask(self, *_: Any, **__: Any) -> Any:
         return {"memory": MEMORY}

@@ -32,17 +32,17 @@ def test_notification_is_read() -> None:
         (b"x" * (MESSAGE_BYTES_MAX + 1), -32700),
     ],
 )
-def test_what_is_no_message_is_named(line: bytes, code: int) -> None:
+def test_invalid_message_is_an_error_with_a_code(line: bytes, code: int) -> None:
     found = message_of(line)
     assert isinstance(found, ErrorData)
     assert found.code == code
 
 
-def test_empty_line_is_nothing() -> None:
+def test_empty_line_is_ignored() -> None:
     assert message_of(b" \r") is None
 
 
-def test_wrong_arguments_are_named_and_never_repeated() -> None:
+def test_wrong_arguments_are_named_and_not_quoted() -> None:
     with pytest.raises(InvalidRequest) as caught:
         read(SearchArguments, {"qery": "secret", "max_results": "secret", "since": ["secret"]})
     assert "'query' is" in str(caught.value)

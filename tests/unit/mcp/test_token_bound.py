@@ -1,4 +1,4 @@
-"""Answers within a bound: best first, one shortened, the rest counted; whatever the texts are."""
+"""Answers fit into a token limit: best first, one shortened, the rest counted."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,7 +10,7 @@ TEXTS = st.lists(st.text(max_size=400), max_size=12)
 
 
 @given(TEXTS, st.integers(300, 2_000))
-def test_answer_never_exceeds_its_bound_and_counts_what_is_missing(texts: list[str], limit: int) -> None:
+def test_answer_is_within_its_limit_and_counts_what_is_left_out(texts: list[str], limit: int) -> None:
     pieces = [FoundText(text=clean_text(text)[0], corpus="notes", path="a.md") for text in texts]
     kept, cut = fit_pieces(pieces, limit, "{}")
     assert sum(estimate(piece.model_dump_json(exclude_none=True)) for piece in kept) <= limit
@@ -23,7 +23,7 @@ def test_answer_never_exceeds_its_bound_and_counts_what_is_missing(texts: list[s
 
 
 @given(st.text(max_size=2_000), st.integers(20, 300))
-def test_beginning_of_a_text_ends_with_a_line_where_one_fits(text: str, limit: int) -> None:
+def test_beginning_of_a_text_ends_with_a_whole_line_if_one_fits(text: str, limit: int) -> None:
     found = beginning(text, limit, text_cost)
     assert text.startswith(found)
     assert text_cost(found) <= limit or not found
@@ -31,14 +31,14 @@ def test_beginning_of_a_text_ends_with_a_line_where_one_fits(text: str, limit: i
 
 
 @given(st.text(max_size=500))
-def test_no_text_leaves_the_gutter(text: str) -> None:
+def test_every_line_is_behind_the_gutter(text: str) -> None:
     clean, _ = clean_text(text)
     head, *lines = render_piece(FoundText(text=clean, corpus="notes", path="a.md")).splitlines()
     assert head == "- a.md; notes"
     assert all(line.startswith(GUTTER.rstrip()) for line in lines)
 
 
-def test_unseen_signs_are_taken_out_and_flagged() -> None:
+def test_invisible_characters_are_removed_and_flagged() -> None:
     assert clean_text("pass\u200bword \u202eabc \U000e0041") == ("password abc ", ["invisible-characters"])
     assert clean_text("plain\r\ntext") == ("plain\ntext", None)
     assert clean_text("x", ["hard-link"]) == ("x", ["hard-link"])

@@ -1,4 +1,4 @@
-"""What the tools make of replies of the daemon, which are given here."""
+"""How the tools turn given replies of the daemon into answers."""
 
 from typing import Any, cast
 
@@ -10,7 +10,7 @@ HEALTH = {"arms": {}, "pendingFiles": 0}
 
 
 class Answering:
-    """Answers each call of the client by its name, and keeps what was asked."""
+    """Answers each call of the client by its name, and records the options."""
 
     max_tokens = 1200
 
@@ -42,7 +42,7 @@ def memory(number: int) -> dict[str, Any]:
     return {"text": "b", "id": f"{number:08}", "citation": f"memory/y.md#L{number}", **empty, **day}
 
 
-async def test_search_of_all_finds_no_more_than_one_part_does_where_nobody_says_how_many() -> None:
+async def test_search_of_all_has_no_more_results_than_its_largest_part() -> None:
     for notes, memories, expected in ((6, 5, 6), (0, 5, 5), (2, 5, 5)):
         search = found(results=[hit(number) for number in range(1, notes + 1)])
         kept = found(memories=[memory(number) for number in range(1, memories + 1)])
@@ -52,19 +52,21 @@ async def test_search_of_all_finds_no_more_than_one_part_does_where_nobody_says_
         assert len(answer.results) == expected
 
 
-async def test_lines_of_a_conversation_are_told_by_their_numbers() -> None:
+async def test_answer_names_the_lines_of_a_conversation() -> None:
     lines = [{"line": number, "text": "word " * 200} for number in (10, 14, 30)]
-    told = Answering(session_lines={"id": "sessions/main/0d9f.jsonl", "lines": lines, "nextLine": None})
-    answer = await memory_get(GetArguments.model_validate({"path": "sessions/main/0d9f.jsonl#L10-L30"}), caller(told))
+    answering = Answering(session_lines={"id": "sessions/main/0d9f.jsonl", "lines": lines, "nextLine": None})
+    answer = await memory_get(
+        GetArguments.model_validate({"path": "sessions/main/0d9f.jsonl#L10-L30"}), caller(answering)
+    )
     assert (answer.from_line, answer.to_line) == (10, 30)
     assert "lines 10 to 30" in next(answer.text_lines())
-    told.max_tokens = 600
-    cut = await memory_get(GetArguments.model_validate({"path": "sessions/main/0d9f.jsonl#L10-L30"}), caller(told))
+    answering.max_tokens = 600
+    cut = await memory_get(GetArguments.model_validate({"path": "sessions/main/0d9f.jsonl#L10-L30"}), caller(answering))
     assert (cut.lines, cut.to_line, cut.next_from) == (2, 14, 30)
 
 
-async def test_citation_of_more_lines_than_are_read_at_once_is_read_from_its_beginning() -> None:
+async def test_long_citation_is_read_from_its_beginning() -> None:
     reply = {"text": "a\n", "path": "x.md", "from": 1, "lines": 1, "totalLines": 6000, "column": 1, "flags": []}
-    told = Answering(get=reply | {"nextFrom": 5001, "nextColumn": None, "sha256": "0"})
-    answer = await memory_get(GetArguments.model_validate({"path": "x.md#L1-L6000"}), caller(told))
-    assert (told.asked[0]["lines"], answer.next_from) == (5000, 5001)
+    answering = Answering(get=reply | {"nextFrom": 5001, "nextColumn": None, "sha256": "0"})
+    answer = await memory_get(GetArguments.model_validate({"path": "x.md#L1-L6000"}), caller(answering))
+    assert (answering.asked[0]["lines"], answer.next_from) == (5000, 5001)

@@ -1,4 +1,4 @@
-"""Memories by the days that they speak of: the same as by looking at each."""
+"""The index of memories by day finds the same as a check of each memory."""
 
 from datetime import date, timedelta
 
@@ -28,20 +28,18 @@ def lines(draw: st.DrawFn) -> MemorySource:
 
 
 @given(st.lists(lines(), max_size=10), spans)
-def test_memories_of_days_are_those_that_a_look_at_each_gives(found: list[MemorySource], span: DaySpan) -> None:
+def test_memories_of_days_equal_those_found_one_by_one(found: list[MemorySource], span: DaySpan) -> None:
     book = book_of(found)
-    met = list(MemoryDays().of(book).meeting(span))
-    expected = {key for key, one in book.memories.items() if any(span_of(s).overlaps(span) for s in one.sources)}
-    assert len(met) == len(expected)
-    assert {memory.id for memory in met} == expected
-    inside = [max(nearness_of(source, span) for source in memory.sources) is Nearness.INSIDE for memory in met]
-    assert inside == sorted(inside, reverse=True), "what speaks of these days mostly comes first"
+    meeting = list(MemoryDays().of(book).meeting(span))
+    expected = {key for key, memory in book.memories.items() if any(span_of(s).overlaps(span) for s in memory.sources)}
+    assert len(meeting) == len(expected)
+    assert {memory.id for memory in meeting} == expected
+    inside = [max(nearness_of(source, span) for source in memory.sources) is Nearness.INSIDE for memory in meeting]
+    assert inside == sorted(inside, reverse=True), "memories mostly about these days come first"
 
 
 @given(st.lists(lines(), max_size=8), st.lists(lines(), max_size=8), spans)
-def test_days_that_follow_their_book_are_those_of_it(
-    before: list[MemorySource], after: list[MemorySource], span: DaySpan
-) -> None:
+def test_updated_index_equals_a_new_one(before: list[MemorySource], after: list[MemorySource], span: DaySpan) -> None:
     book = book_of(after)
     followed, made = MemoryDays().of(book_of(before)).of(book), MemoryDays().of(book)
     assert followed.last_written == made.last_written

@@ -1,4 +1,4 @@
-"""Whom a message means that names nobody: the one of the message before, or whom a line names that is told."""
+"""Entities that a message refers to by pronoun, or that a recalled line names."""
 
 from collections.abc import Sequence
 
@@ -26,8 +26,8 @@ DESCRIPTIONS = Descriptions().of(BOOK)
 
 
 def reading(text: str, *before: str) -> ReadMessage:
-    said = [(one, BOOK.entities_in(one)) for one in before]
-    return read(text, BOOK, DESCRIPTIONS, BOOK.entities_in(text), before=said)
+    earlier = [(message, BOOK.entities_in(message)) for message in before]
+    return read(text, BOOK, DESCRIPTIONS, BOOK.entities_in(text), before=earlier)
 
 
 @pytest.mark.parametrize(
@@ -40,35 +40,35 @@ def reading(text: str, *before: str) -> ReadMessage:
         ("should I ring her tonight?", [], {}),
     ],
 )
-def test_pronoun_means_whom_the_last_message_spoke_of(
+def test_pronoun_refers_to_the_entity_of_the_last_message(
     text: str, before: Sequence[str], meant: dict[str, float]
 ) -> None:
     assert dict(reading(text, *before).entities) == meant
 
 
-def told(*texts: str) -> list[RecalledMemory]:
+def recalled(*texts: str) -> list[RecalledMemory]:
     placed = RankedCandidate(1.0, {}, Verdict.WEAK, False, None)
-    memories = [one for one in BOOK.memories.values() if one.text in texts]
+    memories = [memory for memory in BOOK.memories.values() if memory.text in texts]
     return [
         RecalledMemory(
-            memory=one, sources=tuple(map(CheckedSource, one.sources)), placed=placed, evidence=ChunkEvidence()
+            memory=memory, sources=tuple(map(CheckedSource, memory.sources)), placed=placed, evidence=ChunkEvidence()
         )
-        for one in memories
+        for memory in memories
     ]
 
 
 @pytest.mark.parametrize("text", ["is the clock ready? ask when", "when will she have the clock?"])
-def test_line_that_is_told_names_who_is_to_be_asked(text: str) -> None:
-    further = reading(text).following(told("The clock of the hall is with Olaf."), BOOK)
+def test_recalled_line_names_the_entity_to_ask(text: str) -> None:
+    further = reading(text).following(recalled("The clock of the hall is with Olaf."), BOOK)
     assert further is not None
     assert further.entities[EntitySlug("olaf")] == NAMED
 
 
-def test_nothing_follows_where_nothing_is_told_or_nobody_else_is_meant() -> None:
+def test_nothing_follows_without_a_recalled_line_or_another_entity() -> None:
     assert reading("ask when it is ready").following([], BOOK) is None
-    assert reading("is the clock ready?").following(told("The clock of the hall is with Olaf."), BOOK) is None
-    assert reading("ask Olaf when it is ready").following(told("Olaf mends clocks."), BOOK) is None
+    assert reading("is the clock ready?").following(recalled("The clock of the hall is with Olaf."), BOOK) is None
+    assert reading("ask Olaf when it is ready").following(recalled("Olaf mends clocks."), BOOK) is None
 
 
-def test_message_without_a_pronoun_has_the_words_of_its_family_beside_it() -> None:
+def test_message_without_a_pronoun_has_related_words_beside_it() -> None:
     assert "toaster" in reading("may I have toast on Sunday?").beside

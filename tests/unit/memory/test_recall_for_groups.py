@@ -1,4 +1,4 @@
-"""What is told of a recall: what it lacks, and to a group not that something was kept back."""
+"""A recall says what it lacks; a recall for a group does not show that items were withheld."""
 
 from memoryd.domain.memories.book import Memory
 from memoryd.domain.memories.recall_order import RankedCandidate
@@ -12,26 +12,26 @@ from tests.unit.domain.memories.test_kept_from_groups import KEPT, PIN, PLAIN
 
 def item(memory: Memory, verdict: Verdict) -> RecalledMemory:
     placed = RankedCandidate(1.0, {}, verdict, False, None)
-    sources = tuple(CheckedSource(one) for one in memory.sources)
+    sources = tuple(map(CheckedSource, memory.sources))
     return RecalledMemory(memory=memory, sources=sources, placed=placed, evidence=ChunkEvidence())
 
 
-def test_verdict_and_reason_are_of_what_is_told() -> None:
+def test_verdict_and_reason_ignore_withheld_items() -> None:
     pinned, plain = item(PIN, Verdict.ANSWERABLE), item(PLAIN, Verdict.WEAK)
     found = Recalled(items=(pinned, plain), verdict=Verdict.ANSWERABLE)
-    told = for_groups(found, KEPT, 5)
-    assert (told.items, told.verdict) == ((plain,), Verdict.WEAK)
+    shown = for_groups(found, KEPT, 5)
+    assert (shown.items, shown.verdict) == ((plain,), Verdict.WEAK)
 
     hidden = for_groups(Recalled(items=(pinned,), verdict=Verdict.ANSWERABLE), KEPT, 5)
     nothing = for_groups(Recalled(reason="nothing is recalled"), KEPT, 5)
     unknown = for_groups(found, None, 5)
     assert hidden.reason
-    assert {(one.items, one.verdict, one.reason) for one in (hidden, nothing, unknown)} == {
+    assert {(recalled.items, recalled.verdict, recalled.reason) for recalled in (hidden, nothing, unknown)} == {
         ((), Verdict.NONE, hidden.reason)
     }
 
 
-def test_what_an_answer_lacks_is_told_and_nothing_else() -> None:
+def test_recall_reports_only_what_it_lacks() -> None:
     arms = {
         "lexical": Arm(ArmState.OK),
         "vector": Arm(ArmState.PARTIAL, "1 passage has no vector yet"),

@@ -1,4 +1,4 @@
-"""What functions remember between calls: no text of a memory outlives its forgetting in them."""
+"""No cache of a function keeps the text of a forgotten memory."""
 
 import ast
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ from memoryd.search.ranking import commonness
 from tests.package_trees import TREES, nodes
 from tests.unit.domain.memories.books import book_from
 
-HOLD_TEXT = {
+CACHE_TEXT = {
     "domain/memories/capture/lines.py": {"memory_values", "memory_words"},
     "domain/memories/capture/values.py": {"stem"},
     "domain/memories/line.py": {"parsed_line"},
@@ -33,7 +33,7 @@ HOLD_TEXT = {
     "domain/sessions/making_turns.py": {"answer_words"},
     "search/ranking.py": {"commonness"},
 }
-HOLD_NONE = {
+CACHE_NO_TEXT = {
     "api/application.py": {"description"},
     "config/loading/keys.py": {"secret_paths"},
     "config/section.py": {"_docstrings_in"},
@@ -58,24 +58,27 @@ HOLD_NONE = {
     "store/index/words.py": {"_as_set", "_as_json"},
     "web/rendering.py": {"_markdown", "static_file", "templates"},
 }
-"""They hold paths, patterns, commands, numbers, days, tables and classes."""
-REMEMBERING = {"cache", "lru_cache", "functools.cache", "functools.lru_cache"}
+"""They cache paths, patterns, commands, numbers, days, tables and classes."""
+CACHE_DECORATORS = {"cache", "lru_cache", "functools.cache", "functools.lru_cache"}
 
 
-def test_every_function_that_remembers_is_known_to_hold_text_or_none() -> None:
-    """Add a new one to what forgetting drops, or here to those that hold no text."""
+def test_every_cached_function_is_listed() -> None:
+    """Add a new one to what forgetting drops, or here to those that cache no text."""
     found = {
         (module, node.name)
         for module, tree in TREES.items()
         for node in nodes(tree)
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-        if REMEMBERING & {ast.unparse(one.func if isinstance(one, ast.Call) else one) for one in node.decorator_list}
+        if CACHE_DECORATORS
+        & {ast.unparse(used.func if isinstance(used, ast.Call) else used) for used in node.decorator_list}
     }
-    known = {(module, name) for those in (HOLD_TEXT, HOLD_NONE) for module, names in those.items() for name in names}
+    known = {
+        (module, name) for table in (CACHE_TEXT, CACHE_NO_TEXT) for module, names in table.items() for name in names
+    }
     assert found == known
 
 
-def test_none_holds_a_text_when_something_was_forgotten() -> None:
+def test_forgetting_empties_the_caches_of_functions() -> None:
     answer_words("The quetzalcanary eats 3 figs on Monday")
     commonness("quetzalcanary")
     fold("The quetzalcanary eats 3 figs on Monday")
@@ -85,7 +88,7 @@ def test_none_holds_a_text_when_something_was_forgotten() -> None:
     memory_words("The quetzalcanary eats 3 figs on Monday", ())
     memory_values("The quetzalcanary eats 3 figs on Monday")
     caches = (answer_words, commonness, family_of, fold, memory_values, memory_words, parsed_line, root_of)
-    assert len({cache.__name__ for cache in caches} & set().union(*HOLD_TEXT.values())) == len(caches)
+    assert len({cache.__name__ for cache in caches} & set().union(*CACHE_TEXT.values())) == len(caches)
     assert all(cache.cache_info().currsize for cache in caches)
 
     drop_remembered_texts()
@@ -93,7 +96,7 @@ def test_none_holds_a_text_when_something_was_forgotten() -> None:
     assert [cache.cache_info().currsize for cache in caches] == [0] * len(caches)
 
 
-def test_no_last_answer_of_any_session_is_held_when_something_was_forgotten() -> None:
+def test_forgetting_drops_the_last_answers_of_all_sessions() -> None:
     first, second = LastTexts(), LastTexts()
     for answers in (first, second):
         answers.note("one", "The quetzalcanary eats figs")
@@ -107,7 +110,7 @@ def test_no_last_answer_of_any_session_is_held_when_something_was_forgotten() ->
     assert first.of("one") == "Figs are out of season"
 
 
-def test_of_last_answers_the_latest_are_known_and_of_each_its_end() -> None:
+def test_last_answers_are_limited_in_number_and_length() -> None:
     answers = LastTexts()
     answers.note("", "without a session")
     for number in range(SESSIONS_MAX + 1):
@@ -118,7 +121,7 @@ def test_of_last_answers_the_latest_are_known_and_of_each_its_end() -> None:
     assert answers.of("1") == "y" * ANSWER_CHARS
 
 
-async def test_no_part_of_a_stable_block_is_held_when_something_was_forgotten() -> None:
+async def test_forgetting_drops_cached_parts_of_a_stable_block() -> None:
     book = book_from({"memory/2026-03-01.md": ["lesson: The quetzalcanary eats figs"]})
     facts = MemoryFacts().of(book)
     kept, visibility = StableMemories(), Visibility("main", None, True)
@@ -132,7 +135,7 @@ async def test_no_part_of_a_stable_block_is_held_when_something_was_forgotten() 
     assert (await kept.of(MemoryFacts(), visibility)).stated == []
 
 
-async def test_a_stable_block_is_made_once_and_not_held_when_something_was_forgotten() -> None:
+async def test_stable_block_is_cached_until_something_is_forgotten() -> None:
     facts = MemoryFacts().of(book_from({"memory/2026-03-01.md": ["lesson: The quetzalcanary eats figs"]}))
     kept, visibility = StableMemories(), Visibility("main", None, True)
     parts = await kept.of(facts, visibility)
@@ -148,12 +151,12 @@ async def test_a_stable_block_is_made_once_and_not_held_when_something_was_forgo
     assert await kept.block(parts, [], visibility, budget=1_200) is not last
 
 
-async def test_no_question_of_a_turn_is_held_when_something_was_forgotten() -> None:
+async def test_forgetting_drops_the_questions_of_turns() -> None:
     book = book_from({"memory/2026-03-01.md": ["W: The quetzalcanary eats figs from the blue bowl"]})
     (memory,) = book.memories.values()
     counted = list[tuple[str, ...]]()
     recall = StandInRecall(book, counted)
-    uses = TurnUses(recall)  # type: ignore[arg-type]  # as much of it as is asked
+    uses = TurnUses(recall)  # type: ignore[arg-type]  # it has the methods that are called
 
     for is_forgotten in (False, True):
         uses.note_shown("one", "what does it eat?", outcome_of(memory), at=9.0)
@@ -162,11 +165,11 @@ async def test_no_question_of_a_turn_is_held_when_something_was_forgotten() -> N
         await uses.note_answer("one", "Figs, from the blue bowl.", at=9.0)
         await uses.note_answer("two", "Figs, from the blue bowl.", at=9.0)
 
-    assert counted == [("told",), ("used", memory.id), ("told",)]
+    assert counted == [("shown",), ("used", memory.id), ("shown",)]
 
 
 class StandInRecall:
-    """The recall of an agent, which notes what is counted."""
+    """The recall of an agent, which records touches."""
 
     def __init__(self, book: Book, counted: list[tuple[str, ...]]) -> None:
         self.book = self
@@ -178,7 +181,7 @@ class StandInRecall:
 
     def touch(self, _outcome: Recalled, *, at: float, session: str, message: str) -> None:
         assert (at, session, message) == (9.0, "one", "what does it eat?")
-        self._counted.append(("told",))
+        self._counted.append(("shown",))
 
     def touch_used(self, memories: Sequence[str], *, at: float, session: str) -> None:
         assert (at, session) == (9.0, "one")
@@ -187,7 +190,7 @@ class StandInRecall:
 
 def outcome_of(memory: Memory) -> Recalled:
     placed = RankedCandidate(1.0, {}, Verdict.WEAK, False, None)
-    sources = tuple(CheckedSource(one) for one in memory.sources)
+    sources = tuple(map(CheckedSource, memory.sources))
     item = RecalledMemory(memory=memory, sources=sources, placed=placed, evidence=ChunkEvidence())
     assert not item.is_answer
     return Recalled(items=(item,))

@@ -1,4 +1,4 @@
-"""The characters that a tokenizer replaces, read back as llama.cpp reads them."""
+"""The character map of a tokenizer, read as llama.cpp reads it."""
 
 import struct
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ from memoryd.models.convert import compile_map
 
 
 def replaced(data: bytes, text: str) -> tuple[int, str] | None:
-    """Return how many bytes of `text` are replaced, and by what: as llama.cpp's unigram tokenizer does."""
+    """Return how many bytes of `text` llama.cpp's unigram tokenizer replaces, and by what."""
     (size,) = struct.unpack_from("<I", data)
     units, values = struct.unpack_from(f"<{size // 4}I", data, 4), data[4 + size :]
 
@@ -35,7 +35,7 @@ TEXTS = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]
 
 
 @given(st.dictionaries(TEXTS, st.just("") | TEXTS, max_size=60), st.lists(TEXTS, max_size=20))
-def test_longest_key_is_replaced_and_nothing_else_is(replacements: Mapping[str, str], others: list[str]) -> None:
+def test_longest_key_is_replaced_and_nothing_else(replacements: Mapping[str, str], others: list[str]) -> None:
     data = compile_map(replacements)
     for text in [*others, *replacements, *(key + "x" for key in replacements)]:
         keys = [key for key in replacements if text.startswith(key)]
@@ -52,6 +52,6 @@ def test_large_map_is_dense_and_quick() -> None:
 
 
 @pytest.mark.parametrize("replacements", [{"": "x"}, {"a\0": "x"}, {"a": "\0"}])
-def test_what_cannot_be_written_is_refused(replacements: Mapping[str, str]) -> None:
+def test_unsupported_replacements_are_refused(replacements: Mapping[str, str]) -> None:
     with pytest.raises(ValueError, match="cannot map"):
         compile_map(replacements)

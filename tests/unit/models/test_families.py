@@ -1,4 +1,4 @@
-"""Which prompts and which pooling a model gets."""
+"""The prompts and the pooling of each family of models."""
 
 import pytest
 
@@ -58,7 +58,7 @@ def test_family_has_its_prompts_and_pooling(
     assert (found.query("Q"), found.document("P"), found.pooling) == (question, passage, pooling)
 
 
-def test_title_stands_in_the_prompt_of_a_model_that_wants_one() -> None:
+def test_title_is_in_the_prompt_if_the_template_has_a_place() -> None:
     found = family("embeddinggemma-300m", architecture="gemma-embedding")
 
     assert found.document("fed at eight", "Cats > Food") == "title: Cats > Food | text: fed at eight"
@@ -69,22 +69,22 @@ def test_braces_in_a_note_stay_as_they_are() -> None:
     assert family("e5-small").document("{text} {0} {", "{title}") == "passage: {title}\n{text} {0} {"
 
 
-def test_title_stands_above_the_text_where_the_model_has_no_place_for_it() -> None:
+def test_title_is_above_the_text_if_the_template_has_no_place() -> None:
     assert family("all-MiniLM-L6-v2").document("fed at eight", "Cats > Food") == "Cats > Food\nfed at eight"
     assert family("all-MiniLM-L6-v2").document("fed at eight", " ") == "fed at eight"
 
 
-def test_file_name_counts_only_where_the_header_is_silent() -> None:
+def test_file_name_counts_only_if_the_header_has_no_name() -> None:
     assert family("", file_name="multilingual-e5-small-q8_0").name == "e5"
     assert family("all-MiniLM-L6-v2", file_name="multilingual-e5-small-q8_0").name == "minilm"
 
 
-def test_pooling_in_the_header_counts_more_than_the_family() -> None:
+def test_pooling_of_the_header_overrides_the_family() -> None:
     assert family("gte-base", pooling="cls").pooling == "cls"
     assert family("bge-small-en-v1.5", pooling="none").pooling == "cls"
 
 
-def test_text_generator_is_not_taken_for_an_embedder() -> None:
+def test_text_generator_is_no_embedder() -> None:
     assert not names_embedding(ModelMetadata("llama", "Llama 3.2 1B", 2048, 8192))
     assert names_embedding(ModelMetadata("llama", "Llama 3.2 1B", 2048, 8192, pooling="last"))
     assert names_embedding(ModelMetadata("bert", "", 384, 512))

@@ -11,7 +11,7 @@ HUB = "https://huggingface.co"
 DIGEST = "0" * 63 + "a"
 
 
-def test_path_counts_from_the_working_directory(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_path_is_relative_to_the_working_directory(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", "/home/ada")
     monkeypatch.chdir("/etc")
 
@@ -21,7 +21,7 @@ def test_path_counts_from_the_working_directory(monkeypatch: pytest.MonkeyPatch)
     assert parse("./a:b.gguf") == FileSource("./a:b.gguf", Path("/etc/a:b.gguf"))
 
 
-def test_hub_file_has_an_address_and_a_name_of_its_own() -> None:
+def test_hub_file_has_a_url_and_a_file_name() -> None:
     source = parse("hf:ggml-org/embeddinggemma-300m-qat-q8_0-GGUF/embeddinggemma-300m-qat-Q8_0.gguf")
 
     assert isinstance(source, HubSource)
@@ -48,7 +48,7 @@ def test_hub_file_may_have_folders_and_a_revision(spec: str, url: str, name: str
     assert (source.url(HUB + "/"), source.file_name) == (f"{HUB}/{url}", name)
 
 
-def test_name_in_the_cache_is_never_too_long_for_a_file_system() -> None:
+def test_file_name_in_the_cache_is_limited_in_length() -> None:
     long = parse(f"hf:owner/repository/{'x' * 400}.gguf")
     other = parse(f"hf:owner/repository/{'x' * 401}.gguf")
 
@@ -70,7 +70,7 @@ def test_address_may_carry_the_hash() -> None:
     assert plain.file_name != hashed.file_name
 
 
-def test_plain_http_is_for_this_machine_only() -> None:
+def test_plain_http_is_allowed_on_this_machine_only() -> None:
     assert isinstance(parse("http://127.0.0.1:8080/m.gguf"), UrlSource)
     with pytest.raises(ModelError, match="plain http"):
         parse("http://host/m.gguf")
@@ -108,7 +108,7 @@ def test_package_is_pinned_and_its_name_normalised() -> None:
         "~nobody-of-this-name/m.gguf",
     ],
 )
-def test_spec_that_makes_no_sense_is_answered_with_the_grammar(spec: str) -> None:
+def test_invalid_spec_is_an_error_with_a_hint(spec: str) -> None:
     with pytest.raises(ModelError) as caught:
         parse(spec + "x" if spec.endswith("\n") else spec)
     assert caught.value.hint

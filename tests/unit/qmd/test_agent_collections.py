@@ -1,4 +1,4 @@
-"""What an agent's qmd indexes, by its configuration."""
+"""The collections of an agent's qmd, by its configuration."""
 
 from pathlib import Path
 
@@ -32,28 +32,28 @@ def test_memory_of_the_workspace_is_one_collection() -> None:
     assert not only.holds("src/notes.md")
 
 
-def test_further_paths_stand_beside_the_memory_or_alone() -> None:
+def test_further_paths_are_added_to_the_memory_or_replace_it() -> None:
     paths: list[object] = [{"path": "docs", "name": "Team Docs", "pattern": "**/*.txt"}, {"path": "/else/where"}]
     beside = collections_of(agent_with({"paths": paths}), WORKSPACE, list)
-    assert [(one.name, one.root) for one in beside] == [
+    assert [(collection.name, collection.root) for collection in beside] == [
         ("memory-root-main", "/nowhere/notes"),
         ("team-docs", "/nowhere/notes/docs"),
         ("custom-1-main", "/else/where"),
     ]
-    assert [one.is_default for one in beside] == [True, False, False]
+    assert [collection.is_default for collection in beside] == [True, False, False]
     alone = collections_of(agent_with({"paths": paths, "includeDefaultMemory": False}), WORKSPACE, list)
     assert alone == beside[1:]
 
 
 def test_collections_of_the_search_are_further_paths_too() -> None:
     agent = agent_with({"paths": [{"path": "a"}]}, extra=[{"path": "b"}])
-    assert [one.path for one in further_paths(agent)] == ["a", "b"]
+    assert [further.path for further in further_paths(agent)] == ["a", "b"]
 
 
 @pytest.mark.parametrize("name", ["docs", "DOCS"])
-def test_roots_are_not_asked_for_when_the_memory_is_left_out(name: str) -> None:
+def test_roots_are_not_listed_without_the_default_memory(name: str) -> None:
     def fails() -> list[ScanRoot]:
         raise AssertionError("a glob may be slow")
 
     agent = agent_with({"includeDefaultMemory": False, "paths": [{"path": "x", "name": name}]})
-    assert [one.name for one in collections_of(agent, WORKSPACE, fails)] == ["docs"]
+    assert [collection.name for collection in collections_of(agent, WORKSPACE, fails)] == ["docs"]

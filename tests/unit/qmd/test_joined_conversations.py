@@ -1,4 +1,4 @@
-"""Conversations from an index and from qmd: in one order, and each told once."""
+"""Conversations found by an index and by qmd are merged in one order, each once."""
 
 import asyncio
 from pathlib import Path
@@ -22,7 +22,7 @@ def hit(name: str, score: float, *terms: str, bm25: float | None = None) -> Hit:
 
 
 class Engine:
-    """An engine that finds the same always, or fails."""
+    """An engine that always finds the same, or fails."""
 
     def __init__(self, *hits: Hit, fails: bool = False, has_collection: bool = True) -> None:
         self.hits, self.fails, self.has_collection, self.asked = hits, fails, has_collection, 0
@@ -34,33 +34,33 @@ class Engine:
         return SearchResult(self.hits, (), ARMS, query.question.terms)
 
 
-def told(index: Engine | None, exports: Any, limit: int = 6) -> list[str]:
-    joined = MergedConversations(index=index, exports=exports, weights=Weights(0.5, 0.5))
-    found = asyncio.run(joined.search(Query("heron weir", limit=limit)))
-    return [one.chunk.path.removeprefix("sessions/main/").removesuffix(".jsonl") for one in found.hits]
+def names_found(index: Engine | None, exports: Any, limit: int = 6) -> list[str]:
+    merged = MergedConversations(index=index, exports=exports, weights=Weights(0.5, 0.5))
+    found = asyncio.run(merged.search(Query("heron weir", limit=limit)))
+    return [hit.chunk.path.removeprefix("sessions/main/").removesuffix(".jsonl") for hit in found.hits]
 
 
-def test_conversation_that_the_index_tells_is_not_told_again() -> None:
+def test_conversation_found_by_both_is_listed_once() -> None:
     index = Engine(hit("a", 0.9, "heron", "weir", bm25=9.0), hit("b", 0.2, "heron", bm25=2.0))
     exports = Engine(hit("b", 1.0, "heron"), hit("a", 0.5, "heron"), hit("c", 0.33, "heron", "weir"))
-    assert sorted(told(index, exports)) == ["a", "b", "c"]
-    assert told(index, exports)[0] == "a"
-    assert len(told(index, exports, limit=2)) == 2
+    assert sorted(names_found(index, exports)) == ["a", "b", "c"]
+    assert names_found(index, exports)[0] == "a"
+    assert len(names_found(index, exports, limit=2)) == 2
 
 
-def test_qmd_that_is_out_costs_its_part_and_one_that_is_not_wanted_is_not_asked() -> None:
+def test_failing_qmd_is_left_out_and_unused_qmd_is_not_asked() -> None:
     index = Engine(hit("a", 0.9, "heron", bm25=9.0))
-    assert told(index, Engine(hit("c", 1.0, "heron"), fails=True)) == ["a"]
+    assert names_found(index, Engine(hit("c", 1.0, "heron"), fails=True)) == ["a"]
     idle = Engine(hit("c", 1.0, "heron"), has_collection=False)
-    assert told(index, idle) == ["a"]
+    assert names_found(index, idle) == ["a"]
     assert not idle.asked
-    assert told(None, Engine(hit("c", 1.0, "heron"))) == ["c"]
+    assert names_found(None, Engine(hit("c", 1.0, "heron"))) == ["c"]
 
 
-def test_window_counts_each_line_of_an_export(tmp_path: Path) -> None:
+def test_window_of_an_export_has_one_line_per_line(tmp_path: Path) -> None:
     export = tmp_path / "s1.session.md"
-    said = ["User: " + "x" * 70_000, MARK, "Assistant: tea", "User: cake"]
-    export.write_text("\n".join([*["heading"] * HEADING_LINES, *said]) + "\n")
+    messages = ["User: " + "x" * 70_000, MARK, "Assistant: tea", "User: cake"]
+    export.write_text("\n".join([*["heading"] * HEADING_LINES, *messages]) + "\n")
     first, text = transcript_window(export, HEADING_LINES + 2)
     lines = text.split("\n")
     at = lines.index("User: cake")

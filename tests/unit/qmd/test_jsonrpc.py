@@ -1,4 +1,4 @@
-"""Requests and answers over a pipe: who gets which, what is passed over, and what is left when somebody gives up."""
+"""JSON-RPC over a pipe: matching of answers, noise, errors and cancelled requests."""
 
 import asyncio
 import json
@@ -10,7 +10,7 @@ from memoryd.qmd.server import LINE_BYTES, JsonRpcPipe
 
 
 class OtherEnd:
-    """What was written to the other end of a pipe, and why it was hung up on."""
+    """The other end of a pipe: records written lines and floods."""
 
     def __init__(self) -> None:
         self.lines: list[bytes] = []
@@ -32,7 +32,7 @@ def other() -> OtherEnd:
     return OtherEnd()
 
 
-async def test_each_answer_reaches_its_question(other: OtherEnd) -> None:
+async def test_each_answer_reaches_its_request(other: OtherEnd) -> None:
     first, second = other.pipe.request("ask", {"about": "ü"}), other.pipe.request("ask", {})
     sent = [json.loads(line) for line in other.lines]
     assert sent[0] == {"jsonrpc": "2.0", "id": 1, "method": "ask", "params": {"about": "ü"}}
@@ -42,7 +42,7 @@ async def test_each_answer_reaches_its_question(other: OtherEnd) -> None:
     assert not other.pipe.is_waiting
 
 
-async def test_answer_may_come_in_pieces_between_lines_that_are_none(other: OtherEnd) -> None:
+async def test_answer_in_pieces_among_noise_is_read(other: OtherEnd) -> None:
     answer = other.pipe.request("ask", {})
     whole = b"ggml: a banner\n[]\n{broken\n" + b"[" * 100_000 + b"\n" + other.answer(1, result={"is": "whole"})
     for start in range(0, len(whole), 7):
@@ -51,14 +51,14 @@ async def test_answer_may_come_in_pieces_between_lines_that_are_none(other: Othe
 
 
 @pytest.mark.parametrize("answered", [{"error": {"code": -32000, "message": "no such tool"}}, {"result": [1]}, {}])
-async def test_what_is_no_result_is_an_error(other: OtherEnd, answered: dict[str, object]) -> None:
+async def test_answer_without_a_result_is_an_error(other: OtherEnd, answered: dict[str, object]) -> None:
     answer = other.pipe.request("ask", {})
     other.pipe.feed(other.answer(1, **answered))
     with pytest.raises(SidecarError, match="answered with an error"):
         await answer
 
 
-async def test_whoever_gives_up_leaves_nothing_and_the_late_answer_is_passed_over(other: OtherEnd) -> None:
+async def test_late_answer_to_a_cancelled_request_is_ignored(other: OtherEnd) -> None:
     with pytest.raises(TimeoutError):
         async with asyncio.timeout(0.01):
             await other.pipe.request("ask", {})
@@ -67,13 +67,13 @@ async def test_whoever_gives_up_leaves_nothing_and_the_late_answer_is_passed_ove
     other.pipe.feed(other.answer(1, result={}) + other.answer(99, result={}))
 
 
-async def test_all_who_wait_are_told_the_end(other: OtherEnd) -> None:
+async def test_end_of_the_pipe_fails_all_requests(other: OtherEnd) -> None:
     waiting = [other.pipe.request("ask", {}) for _ in range(3)]
     other.pipe.fail("it has ended")
-    assert [str(one.exception()) for one in waiting] == ["it has ended"] * 3
+    assert [str(request.exception()) for request in waiting] == ["it has ended"] * 3
 
 
-async def test_closed_pipe_takes_no_question(other: OtherEnd) -> None:
+async def test_closed_pipe_refuses_requests(other: OtherEnd) -> None:
     other.is_closed = True
     with pytest.raises(SidecarError, match="no input"):
         other.pipe.request("ask", {})
@@ -87,6 +87,6 @@ async def test_line_without_end_is_a_flood(other: OtherEnd) -> None:
     assert len(other.floods) == 1
 
 
-def test_notice_has_no_number(other: OtherEnd) -> None:
+def test_notification_has_no_id(other: OtherEnd) -> None:
     other.pipe.notify("initialized")
     assert json.loads(other.lines[0]) == {"jsonrpc": "2.0", "method": "initialized"}

@@ -1,4 +1,4 @@
-"""Names of collections, and which files belong to one."""
+"""Names of collections, and the files that belong to a collection."""
 
 import time
 
@@ -18,7 +18,7 @@ def test_names_are_made_harmless(name: str, clean: str) -> None:
     assert sanitise_name(name) == clean
 
 
-def test_equal_names_get_numbers_and_equal_folders_are_taken_once() -> None:
+def test_equal_names_get_numbers_and_duplicates_are_dropped() -> None:
     found = distinct(
         [
             Collection("Docs", "/a", "**/*.md"),
@@ -27,7 +27,11 @@ def test_equal_names_get_numbers_and_equal_folders_are_taken_once() -> None:
             Collection("docs", "/a", "*.md"),
         ]
     )
-    assert [(one.name, one.root) for one in found] == [("docs", "/a"), ("docs-2", "/b"), ("docs-3", "/a")]
+    assert [(collection.name, collection.root) for collection in found] == [
+        ("docs", "/a"),
+        ("docs-2", "/b"),
+        ("docs-3", "/a"),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -76,11 +80,11 @@ def test_globs_match_as_in_qmd(pattern: str, path: str, is_match: bool) -> None:
     "path",
     ["../a.md", "a/../b.md", "/a.md", "a//b.md", ".git/a.md", "x/.hidden.md", "node_modules/x/a.md", "dist/a.md"],
 )
-def test_paths_that_qmd_never_indexes_are_held_by_nothing(path: str) -> None:
+def test_paths_that_qmd_never_indexes_are_in_no_collection(path: str) -> None:
     assert not Collection("all", "/", "**/*.md").holds(path)
 
 
-def test_many_braces_end() -> None:
+def test_too_many_braces_are_refused() -> None:
     with pytest.raises(ValueError, match="at most 256 globs"):
         matches("{a,b}" * 40, "x")
 
@@ -96,7 +100,7 @@ def test_many_braces_end() -> None:
     ],
     ids=["stars", "folders", "deep stars", "classes", "braces"],
 )
-def test_pattern_that_was_written_to_take_for_ever_does_not(pattern: str, path: str) -> None:
+def test_pathological_patterns_match_quickly(pattern: str, path: str) -> None:
     start = time.perf_counter()
     assert not matches(pattern, path)
     assert time.perf_counter() - start < 1
@@ -118,11 +122,11 @@ def test_pattern_that_was_written_to_take_for_ever_does_not(pattern: str, path: 
         ("**", "a", True),
     ],
 )
-def test_folders_in_which_nothing_can_match_are_told(pattern: str, folder: str, is_possible: bool) -> None:
+def test_folders_without_possible_matches_are_recognised(pattern: str, folder: str, is_possible: bool) -> None:
     assert Collection("all", "/", pattern).may_hold_below(folder) is is_possible
 
 
-def test_glob_of_many_alternatives_matches_each_or_is_refused() -> None:
+def test_glob_of_many_alternatives_matches_or_is_refused() -> None:
     many = "{" + ",".join(f"n{number}" for number in range(200)) + "}.md"
     assert QmdPathSection(path="/notes", pattern=many).pattern == many
     assert matches(many, "n0.md")

@@ -1,4 +1,4 @@
-"""Reading what qmd prints, whatever stands around it."""
+"""Reading the output of qmd, whatever is around it."""
 
 import json
 from pathlib import Path
@@ -53,7 +53,7 @@ def test_nothing_found_is_an_answer(printed: str) -> None:
     ["", "   \n", PRINTED[:120], "[1, 2, 3]", '{"error": "no"}', "null", "[" * 100_000, "Segmentation fault"],
     ids=["nothing", "blank", "half", "numbers", "error", "null", "deep", "text"],
 )
-def test_what_holds_no_results_is_refused(printed: str) -> None:
+def test_output_without_results_is_refused(printed: str) -> None:
     with pytest.raises(ValueError, match="printed"):
         hits_in(printed)
 
@@ -64,7 +64,7 @@ def test_entries_without_a_file_are_left_out() -> None:
 
 
 @pytest.mark.parametrize(("score", "line"), [("high", "four"), (-3, 0), (7.5, -2), (None, None), (True, True)])
-def test_values_that_make_no_sense_are_harmless(score: object, line: object) -> None:
+def test_invalid_scores_and_lines_become_valid(score: object, line: object) -> None:
     (hit,) = hits_in(json.dumps([{**HIT, "score": score, "line": line}]))
     assert 0 <= hit.score <= 1
     assert hit.line >= 1
@@ -97,20 +97,20 @@ def test_version_is_read(text: str, version: tuple[int, int, int] | None) -> Non
         ("fetch failed", Complaint.OTHER),
     ],
 )
-def test_complaints_are_told_apart(text: str, complaint: Complaint) -> None:
+def test_complaints_are_distinguished(text: str, complaint: Complaint) -> None:
     assert complaint_of(text) is complaint
 
 
-def test_error_for_people_is_not_the_stack() -> None:
+def test_first_error_is_the_message_without_the_stack() -> None:
     excerpt = "/q/store.js:9\n  this[cppdb]\n     ^\n\n"
-    said = f"{excerpt}SqliteError: file is not a database\n    at x (/q/y.js)\n\nNode.js v22.23.3\n"
-    assert first_error(said) == "SqliteError: file is not a database"
+    output = f"{excerpt}SqliteError: file is not a database\n    at x (/q/y.js)\n\nNode.js v22.23.3\n"
+    assert first_error(output) == "SqliteError: file is not a database"
     assert first_error("") == ""
 
 
-def test_broken_embedding_is_seen_behind_success() -> None:
-    said = 'Embedding 1 query...Batch embedding error: Error: No model file found at "/x.gguf"\n    at async x\n'
-    assert "No model file found" in (embedding_trouble(said) or "")
+def test_failed_embedding_is_recognised_despite_success() -> None:
+    output = 'Embedding 1 query...Batch embedding error: Error: No model file found at "/x.gguf"\n    at async x\n'
+    assert "No model file found" in (embedding_trouble(output) or "")
     assert embedding_trouble("Warning: 3 documents need embeddings\n") is None
 
 

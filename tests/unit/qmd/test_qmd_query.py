@@ -1,4 +1,4 @@
-"""Questions in the words of qmd."""
+"""Questions translated into the query language of qmd."""
 
 from datetime import UTC, datetime
 from typing import Literal
@@ -17,10 +17,10 @@ NOW = datetime(2026, 10, 18, tzinfo=UTC)
 
 def asked_of(mode: QmdMode, text: str) -> list[str]:
     question = parse_question(text, Filters(), NOW)
-    return [one.query for one in sub_queries(mode, question, query_terms(question.text))]
+    return [sub_query.query for sub_query in sub_queries(mode, question, query_terms(question.text))]
 
 
-def test_words_are_asked_together_and_then_each_alone() -> None:
+def test_words_are_searched_together_and_then_each_alone() -> None:
     asked = sub_queries("search", Question("which port does the gateway use"), ("port", "gateway", "use"))
     assert asked == (
         SubQuery("lex", "port gateway use"),
@@ -30,11 +30,11 @@ def test_words_are_asked_together_and_then_each_alone() -> None:
     )
 
 
-def test_one_word_is_asked_once() -> None:
+def test_one_word_is_searched_once() -> None:
     assert sub_queries("search", Question("lease"), ("lease",)) == (SubQuery("lex", "lease"),)
 
 
-def test_phrases_are_in_every_line_and_excluded_words_in_all_but_the_last() -> None:
+def test_phrases_are_in_every_line_and_exclusions_in_all_but_the_last() -> None:
     assert asked_of("search", 'port "GW-4172" -old_gateway') == [
         'port gw 4172 "GW 4172" -"old gateway"',
         'port "GW 4172" -"old gateway"',
@@ -46,15 +46,15 @@ def test_phrases_are_in_every_line_and_excluded_words_in_all_but_the_last() -> N
     assert asked_of("vsearch", "port -gateway") == ["port"]
 
 
-def test_modes_ask_by_words_by_meaning_and_by_both() -> None:
+def test_modes_search_by_words_by_meaning_or_by_both() -> None:
     assert sub_queries("vsearch", Question("who  repaired\nthe roof"), ("repaired",)) == (
         SubQuery("vec", "who repaired the roof"),
     )
-    kinds = [one.type for one in sub_queries("query", Question("roof lease"), ("roof", "lease"))]
+    kinds = [sub_query.type for sub_query in sub_queries("query", Question("roof lease"), ("roof", "lease"))]
     assert kinds == ["lex", "lex", "lex", "vec"]
 
 
-def test_question_without_words_asks_nothing() -> None:
+def test_question_without_words_has_no_sub_queries() -> None:
     assert sub_queries("search", Question("?!"), ()) == ()
     assert sub_queries("vsearch", Question(" \0 "), ()) == ()
 
@@ -64,25 +64,25 @@ def test_document_has_one_line_for_each_part() -> None:
 
 
 @given(st.text(max_size=200))
-def test_no_question_smuggles_in_syntax_or_lines(text: str) -> None:
+def test_question_cannot_inject_syntax_or_lines(text: str) -> None:
     for mode in ("search", "vsearch", "query"):
         asked = sub_queries(mode, Question(text), query_terms(text))
         assert len(asked) <= MAX_SEARCHES
         assert len(document(asked).split("\n")) == max(1, len(asked))
-        assert not [one for one in asked if one.type == "lex" and set(one.query) & set('"-\0')]
+        assert not [sub_query for sub_query in asked if sub_query.type == "lex" and set(sub_query.query) & set('"-\0')]
 
 
 @given(st.text(max_size=200))
-def test_no_phrase_breaks_the_syntax_of_a_line(text: str) -> None:
+def test_phrase_cannot_break_the_syntax_of_a_line(text: str) -> None:
     question = Question("heron", phrases=(text,), excluded=(text,))
-    for one in sub_queries("search", question, ("heron",)):
-        assert one.query.count('"') % 2 == 0
-        assert len(one.query.splitlines()) == 1
+    for sub_query in sub_queries("search", question, ("heron",)):
+        assert sub_query.query.count('"') % 2 == 0
+        assert len(sub_query.query.splitlines()) == 1
 
 
-def test_question_is_asked_of_all_collections_in_one_ranking() -> None:
-    told = QmdQuestion((SubQuery("lex", "lease"), SubQuery("vec", "who holds it")), 7).tool_arguments()
-    assert told == {
+def test_question_searches_all_collections_in_one_ranking() -> None:
+    arguments = QmdQuestion((SubQuery("lex", "lease"), SubQuery("vec", "who holds it")), 7).tool_arguments()
+    assert arguments == {
         "searches": [{"type": "lex", "query": "lease"}, {"type": "vec", "query": "who holds it"}],
         "collections": [],
         "limit": 7,
@@ -98,14 +98,14 @@ def test_question_is_asked_of_all_collections_in_one_ranking() -> None:
 @pytest.mark.parametrize(
     ("is_reranked", "options"), [(False, [("--no-rerank", "-C", "7", "-n", "7"), ("-n", "7")]), (True, [("-n", "7")])]
 )
-def test_command_is_tried_with_the_fewest_options_last(is_reranked: bool, options: list[tuple[str, ...]]) -> None:
+def test_command_lines_end_with_the_fewest_options(is_reranked: bool, options: list[tuple[str, ...]]) -> None:
     question = QmdQuestion((SubQuery("lex", "lease"), SubQuery("lex", "-n 9")), 7, is_reranked)
     rest = ("-c", "notes", "-c", "docs", "--", "lex: lease\nlex: -n 9")
-    assert question.command_lines(["notes", "docs"]) == tuple(("query", "--json", *one, *rest) for one in options)
+    assert question.command_lines(["notes", "docs"]) == tuple(("query", "--json", *chosen, *rest) for chosen in options)
 
 
 @pytest.mark.parametrize(
     ("type_", "is_reranked", "needs_models"), [("lex", False, False), ("lex", True, True), ("vec", False, True)]
 )
-def test_words_alone_need_no_model(type_: Literal["lex", "vec"], is_reranked: bool, needs_models: bool) -> None:
+def test_search_by_words_needs_no_model(type_: Literal["lex", "vec"], is_reranked: bool, needs_models: bool) -> None:
     assert QmdQuestion((SubQuery(type_, "lease"),), 1, is_reranked).needs_models is needs_models

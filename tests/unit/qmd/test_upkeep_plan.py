@@ -1,4 +1,4 @@
-"""When qmd is worked on: each wait, and how what happens changes them."""
+"""The schedule of qmd's maintenance: each wait, and how events change it."""
 
 from collections.abc import Callable
 
@@ -11,8 +11,8 @@ NOW = 1000.0
 RULES = MaintenanceRules(makes_vectors=True, interval=300, debounce=15, embed_interval=3600, probe_again=60)
 
 
-def settled() -> Schedule:
-    """Return what is owed right after all of it was done."""
+def all_done() -> Schedule:
+    """Return the schedule right after all work was done."""
     begun = first_schedule(RULES, NOW).begin_update(NOW).begin_embed()
     return begun.finish_embed(NOW).succeed()
 
@@ -53,9 +53,9 @@ def settled() -> Schedule:
 def test_waits_of_an_update_and_of_vectors(
     happened: list[Callable[[Schedule], Schedule]], at: float, update: float, embed: float
 ) -> None:
-    schedule = settled()
-    for one in happened:
-        schedule = one(schedule)
+    schedule = all_done()
+    for event in happened:
+        schedule = event(schedule)
     now = NOW + at
     assert (schedule.update_in(now), schedule.embed_in(now)) == (update, embed)
     assert schedule.wait(now) == min(update, embed)
@@ -74,7 +74,7 @@ def test_waits_of_an_update_and_of_vectors(
         ),
     ],
 )
-def test_interval_of_zero_is_never(rules: MaintenanceRules, update: float, embed: float) -> None:
+def test_interval_of_zero_means_never(rules: MaintenanceRules, update: float, embed: float) -> None:
     schedule = first_schedule(rules, NOW).begin_update(NOW).begin_embed().finish_embed(NOW).succeed()
     assert (schedule.update_in(NOW), schedule.embed_in(NOW)) == (update, embed)
 
@@ -87,30 +87,28 @@ def test_interval_of_zero_is_never(rules: MaintenanceRules, update: float, embed
         (None, 0.0, 300.0),
     ],
 )
-def test_start_looks_for_the_program_and_may_put_off_the_first_update(
-    boot_delay: float | None, pause: float, update: float
-) -> None:
+def test_boot_delay_puts_off_the_first_update(boot_delay: float | None, pause: float, update: float) -> None:
     first = first_schedule(MaintenanceRules(boot_delay=boot_delay), NOW)
     assert (first.wait(NOW), first.update_in(NOW)) == (pause, update)
 
 
-def test_delay_at_the_start_ends_when_somebody_waits_for_an_update() -> None:
+def test_boot_delay_ends_when_an_update_is_awaited() -> None:
     first = first_schedule(MaintenanceRules(boot_delay=120), NOW)
     assert first.demand().note_change().wait(NOW) == 120
     assert first.follow(embeds=False).wait(NOW) == 0.0
 
 
 @pytest.mark.parametrize(("has_program", "seconds"), [(True, 1.0), (False, 60.0)])
-def test_pause_after_a_failure_holds_whatever_comes(has_program: bool, seconds: float) -> None:
-    failed = settled().fail(NOW, 0.0, has_program=has_program)
+def test_pause_after_a_failure_applies_to_everything(has_program: bool, seconds: float) -> None:
+    failed = all_done().fail(NOW, 0.0, has_program=has_program)
     for schedule in (failed, failed.demand(), failed.note_change(), failed.follow(embeds=True), failed.lose_index()):
         assert schedule.wait(NOW) == seconds
-    assert failed.wait(NOW + seconds) <= 0, "what failed is tried again, though nothing is owed"
+    assert failed.wait(NOW + seconds) <= 0, "failed work is tried again, though nothing is due"
     assert failed.succeed().pause_until is None
 
 
-def test_pause_grows_with_each_failure_and_starts_anew_after_a_success() -> None:
-    schedule, pauses = settled(), []
+def test_pause_grows_with_each_failure_until_a_success() -> None:
+    schedule, pauses = all_done(), []
     for _ in range(4):
         schedule = schedule.fail(NOW, 0.0, has_program=True)
         pauses.append(schedule.wait(NOW))
@@ -119,8 +117,8 @@ def test_pause_grows_with_each_failure_and_starts_anew_after_a_success() -> None
     assert again.wait(NOW + 100) == 1
 
 
-def test_vectors_that_cannot_be_made_are_tried_at_least_every_hour() -> None:
-    schedule = settled()
+def test_failing_embedding_is_tried_at_least_every_hour() -> None:
+    schedule = all_done()
     for _ in range(40):
         schedule = schedule.fail_embed(NOW)
     assert schedule.embed_in(NOW) == EMBED_RETRY[1]
@@ -128,8 +126,8 @@ def test_vectors_that_cannot_be_made_are_tried_at_least_every_hour() -> None:
 
 
 @pytest.mark.parametrize("owes_update", [False, True])
-def test_vectors_are_made_again_after_an_update_that_is_still_owed(owes_update: bool) -> None:
-    asked = settled().follow(embeds=True).begin_update(NOW)
+def test_vectors_are_due_again_after_a_pending_update(owes_update: bool) -> None:
+    asked = all_done().follow(embeds=True).begin_update(NOW)
     begun = (asked.demand() if owes_update else asked).begin_embed().finish_embed(NOW)
     assert (begun.embed_in(NOW) <= 0) == owes_update
 

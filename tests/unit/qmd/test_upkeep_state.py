@@ -1,4 +1,4 @@
-"""How new the index of qmd is, by words and by meaning."""
+"""How current the index of qmd is, by words and by meaning."""
 
 import pytest
 
@@ -28,7 +28,7 @@ def test_moment_up_to_which_changes_are_found(
 @pytest.mark.parametrize(
     ("updated", "embedded", "owes"), [(None, None, True), (5, None, True), (5, 4, True), (5, 5, False), (5, 6, False)]
 )
-def test_update_owes_vectors_until_an_embedding_has_begun_after_it(
+def test_vectors_are_due_until_an_embedding_began_after_the_update(
     updated: float | None, embedded: float | None, owes: bool
 ) -> None:
     assert MaintenanceState(0, None, updated_at=updated, embedded_at=embedded).owes_vectors == owes

@@ -1,4 +1,4 @@
-"""What the builtin index knows of the latest changes, among the hits of an engine that learns of them late."""
+"""Recent changes found by the builtin index are merged into the hits of a slower engine."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,8 +19,8 @@ def hit(path: str, verdict: Verdict | None = None) -> Hit:
 
 
 @dataclass(frozen=True)
-class Shelf:
-    """An engine that knows its hits by heart, and which documents are new to it."""
+class FixedEngine:
+    """An engine with fixed hits and a fixed set of documents that are new to it."""
 
     hits: tuple[Hit, ...]
     new: frozenset[str] = frozenset()
@@ -32,24 +32,24 @@ class Shelf:
         return set(self.new) & set(paths)
 
 
-async def told(known: Sequence[Hit], recent: Sequence[Hit], new: Sequence[str], limit: int = 6) -> list[str]:
-    first, second = Shelf(tuple(known), frozenset(new)), Shelf(tuple(recent))
+async def paths_found(known: Sequence[Hit], recent: Sequence[Hit], new: Sequence[str], limit: int = 6) -> list[str]:
+    first, second = FixedEngine(tuple(known), frozenset(new)), FixedEngine(tuple(recent))
     found = await FallbackSearch(first=first, second=second, recent=second, name="qmd").search(Query("x", limit))
-    return [one.chunk.path for one in found.hits]
+    return [hit.chunk.path for hit in found.hits]
 
 
-async def test_changed_note_stands_where_the_other_engine_ranks_it() -> None:
+async def test_changed_note_keeps_the_rank_of_the_builtin_index() -> None:
     recent = [hit("new.md", Verdict.WEAK), hit("a.md", Verdict.WEAK)]
-    assert await told([hit("a.md"), hit("b.md")], recent, ["new.md"]) == ["new.md", "a.md", "b.md"]
+    assert await paths_found([hit("a.md"), hit("b.md")], recent, ["new.md"]) == ["new.md", "a.md", "b.md"]
 
 
-async def test_noise_of_a_changed_note_stands_behind_all_that_was_found() -> None:
+async def test_changed_note_that_is_noise_comes_last() -> None:
     known = [hit("a.md"), hit("b.md")]
     recent = [hit("new.md", Verdict.NONE), hit("newer.md", Verdict.NONE)]
-    assert await told(known, recent, ["new.md", "newer.md"]) == ["a.md", "b.md", "new.md", "newer.md"]
-    assert await told(known, recent, ["new.md", "newer.md"], limit=2) == ["a.md", "b.md"]
-    assert await told([], recent, ["new.md", "newer.md"]) == ["new.md", "newer.md"]
+    assert await paths_found(known, recent, ["new.md", "newer.md"]) == ["a.md", "b.md", "new.md", "newer.md"]
+    assert await paths_found(known, recent, ["new.md", "newer.md"], limit=2) == ["a.md", "b.md"]
+    assert await paths_found([], recent, ["new.md", "newer.md"]) == ["new.md", "newer.md"]
 
 
-async def test_note_that_was_known_and_is_noise_now_loses_its_old_place() -> None:
-    assert await told([hit("a.md"), hit("b.md")], [hit("a.md", Verdict.NONE)], ["a.md"]) == ["b.md", "a.md"]
+async def test_known_note_that_became_noise_moves_to_the_end() -> None:
+    assert await paths_found([hit("a.md"), hit("b.md")], [hit("a.md", Verdict.NONE)], ["a.md"]) == ["b.md", "a.md"]

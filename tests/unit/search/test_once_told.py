@@ -1,4 +1,4 @@
-"""A transcript and the session of its turns are one conversation, and told once."""
+"""A transcript and the session of its turns are one conversation, listed once."""
 
 import asyncio
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ LIVE = turns_path("discord-wen-20261018")
 
 
 class Engine:
-    """An engine that finds the same always, as many as are asked for."""
+    """An engine that always finds the same, up to the limit."""
 
     def __init__(self, *paths: RelativePath) -> None:
         chunks = (ChunkRow(at, path, Source.SESSIONS, 1, 2, "", "User: x") for at, path in enumerate(paths))
@@ -37,7 +37,7 @@ def asked(paths: Sequence[RelativePath], limit: int = 6) -> SearchResult:
 
 
 @pytest.mark.parametrize(
-    ("found", "told"),
+    ("found", "expected"),
     [
         ([LOG, TURNS], [LOG]),
         ([TURNS, LOG, TURNS], [TURNS, TURNS]),
@@ -46,17 +46,19 @@ def asked(paths: Sequence[RelativePath], limit: int = 6) -> SearchResult:
         ([], []),
     ],
 )
-def test_the_better_of_the_two_is_told(found: Sequence[RelativePath], told: Sequence[RelativePath]) -> None:
+def test_better_form_of_a_conversation_is_listed(
+    found: Sequence[RelativePath], expected: Sequence[RelativePath]
+) -> None:
     names = [hit.chunk.path.partition("@")[0] for hit in asked(found).hits]
-    assert names == list(told)
+    assert names == list(expected)
 
 
-def test_places_that_they_leave_go_to_others() -> None:
+def test_freed_places_go_to_others() -> None:
     found = asked([LOG, TURNS, OTHER, LIVE], limit=2)
     assert [hit.chunk.path for hit in found.hits] == [LOG, OTHER]
     assert [(hit.chunk.path, hit.because) for hit in found.misses] == [(LIVE, SkipReason.BEYOND_MAX_RESULTS)]
 
 
-def test_misses_tell_no_conversation_again_either() -> None:
+def test_misses_do_not_repeat_a_conversation() -> None:
     found = asked([LOG, OTHER, TURNS, LIVE], limit=2)
     assert [hit.chunk.path for hit in (*found.hits, *found.misses)] == [LOG, OTHER, LIVE]

@@ -1,4 +1,4 @@
-"""Candidates in order, which of them are noise, and which may not stand in an answer, told before any is read."""
+"""Ranking of candidates before any is read: order, noise, and those below `minScore`."""
 
 from memoryd.domain.documents import RelativePath, Source
 from memoryd.domain.ranking.calibration import TermStatistics, idf
@@ -20,7 +20,7 @@ def row(number: int) -> ChunkRow:
     return ChunkRow(number, RelativePath(f"{number}.md"), Source.MEMORY, 1, 2, "", "text")
 
 
-def test_what_is_literal_or_above_the_noise_tells_something() -> None:
+def test_literal_or_above_noise_is_telling() -> None:
     ranking = rank(Evidence(WORDS, NEAR))
     assert (ranking.telling, ranking.noise, ranking.refused) == ([1, 2, 3], [4], [])
     verdicts = [ranking.hit(row(number)).verdict for number in (1, 2, 3, 4)]
@@ -28,33 +28,33 @@ def test_what_is_literal_or_above_the_noise_tells_something() -> None:
     assert [ranking.hit(row(number)).is_noise for number in (3, 4)] == [False, True]
 
 
-def test_min_score_refuses_what_holds_no_word_and_nothing_else() -> None:
+def test_min_score_refuses_only_candidates_without_a_word() -> None:
     ranking = rank(Evidence(WORDS, NEAR), min_score=0.9)
     assert (ranking.telling, ranking.noise, ranking.refused) == ([1, 2], [], [3, 4])
 
 
-def test_noise_without_a_score_is_in_the_order_of_its_cosines() -> None:
+def test_noise_without_a_score_is_ordered_by_cosine() -> None:
     near = VectorMatches({7: -0.1, 8: 0.1, 9: 0.05, 3: 0.3}, Noise(0.0, 0.1), compared=1000)
     ranking = rank(Evidence(vector=near), TermStatistics(idf(100, {"lease": 2}), {}))
     assert (ranking.telling, ranking.noise) == ([], [3, 8, 9, 7])
     assert ranking.base_scores[8] == ranking.base_scores[7] == 0
 
 
-def test_meanings_that_all_stand_out_in_full_are_in_the_order_of_their_cosines() -> None:
-    """Vectors alone: on pages that are all about the same, the first ten count in full."""
+def test_equal_full_vector_scores_are_ordered_by_cosine() -> None:
+    """With vectors only, and pages on one subject, the first ten have the full score."""
     near = VectorMatches({7: 0.81, 8: 0.93, 9: 0.87, 3: 0.87}, Noise(0.0, 0.1), compared=1000)
     ranking = rank(Evidence(vector=near))
     assert set(ranking.base_scores.values()) == {0.3}
     assert ranking.telling == [8, 9, 3, 7]
 
 
-def test_latest_of_copies_comes_first_though_their_cosines_differ_in_the_last_digits() -> None:
+def test_newest_of_copies_comes_first_despite_tiny_cosine_differences() -> None:
     near = VectorMatches({1: 0.9300001, 2: 0.93, 3: 0.9300002, 4: 0.93}, Noise(0.0, 0.1), compared=1000)
     assert rank(Evidence(vector=near)).telling == [4, 3, 2, 1]
 
 
-def test_latest_of_copies_comes_first_where_words_and_meaning_count_in_part() -> None:
-    """One sentence on several days: a last digit of a cosine is no reason to tell the oldest first."""
+def test_newest_of_copies_comes_first_with_both_arms() -> None:
+    """The last digit of a cosine must not put the oldest copy first."""
     words = LexicalMatches({9: 3.0, 1: 2.0, 2: 2.0, 3: 2.0})
     near = VectorMatches({9: 0.95, 1: 0.3000002, 2: 0.3000001, 3: 0.3}, Noise(0.0, 0.1), compared=100)
     ranking = rank(Evidence(words, near), statistics=None)
@@ -62,27 +62,27 @@ def test_latest_of_copies_comes_first_where_words_and_meaning_count_in_part() ->
     assert 0 < ranking.base_scores[1] == ranking.base_scores[3] < ranking.base_scores[9]
 
 
-def test_literal_chunk_without_a_score_stands_before_noise() -> None:
+def test_literal_chunk_without_a_score_comes_before_noise() -> None:
     near = VectorMatches({2: -0.2, 8: 0.1}, Noise(0.0, 0.1), compared=1000)
     ranking = rank(Evidence(vector=near))
     assert (ranking.telling, ranking.noise) == ([2], [8])
 
 
-def test_noise_is_left_to_read_only_while_there_are_places_for_it() -> None:
+def test_noise_stays_unread_once_the_places_are_filled() -> None:
     ranking = rank(Evidence(WORDS, NEAR))
     assert [ranking.unread(count, is_filled=False) for count in (0, 3, 4, 9)] == [4, 1, 0, 0]
     assert [ranking.unread(count, is_filled=True) for count in (0, 2, 3, 9)] == [3, 1, 0, 0]
 
 
-def test_word_of_the_question_counts_though_the_keyword_arm_gave_up() -> None:
-    """The vectors found what holds a word; the statistics say so."""
+def test_words_count_even_if_the_lexical_arm_failed() -> None:
+    """The statistics know which words a chunk found by its vector contains."""
     ranking = rank(Evidence(vector=NEAR), min_score=1.0)
     assert ranking.telling == [2]
     assert ranking.hit(row(2)).is_literal
     assert ranking.hit(row(2)).terms == ("lease", "oak")
 
 
-def test_without_statistics_nothing_is_judged_and_words_count_all_the_same() -> None:
+def test_without_statistics_there_are_no_verdicts_but_words_count() -> None:
     ranking = rank(Evidence(WORDS, NEAR), statistics=None)
     assert ranking.floors is None
     assert (ranking.telling, ranking.noise) == ([1, 2, 3, 4], [])
@@ -99,5 +99,5 @@ def test_hit_has_the_numbers_of_the_arms_that_found_it() -> None:
     assert first.score == first.base_score == ranking.base_scores[1]
 
 
-def test_latest_of_equals_comes_first() -> None:
+def test_newest_of_equals_comes_first() -> None:
     assert rank(Evidence(LexicalMatches({1: 2.0, 5: 2.0, 3: 2.0})), statistics=None).telling == [5, 3, 1]

@@ -1,4 +1,4 @@
-"""What reading some candidates beside the question does to their order, and what it leaves to the other rules."""
+"""Reranking reorders the candidates that were read, and leaves the rest to the other rules."""
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -19,7 +19,7 @@ NOW = datetime(2026, 10, 30, tzinfo=UTC)
 LIMIT = 6
 DECAY: Mapping[str, object] = {"temporalDecay": {"enabled": True, "halfLifeDays": 10}}
 WORDS = 8
-"""So many chunks hold a word, the first best; as many more are found by meaning alone, half of them noise."""
+"""Number of chunks with a word, best first; as many more are found by meaning only, half of them noise."""
 
 
 def ranking(min_score: float = 0.0) -> Ranked:
@@ -31,12 +31,12 @@ def ranking(min_score: float = 0.0) -> Ranked:
 
 
 def read_in(order: Sequence[int]) -> dict[int, PairReading]:
-    """Readings of these chunks, the first the best."""
+    """Return readings of these chunks, best first."""
     return {chunk: PairReading(place, 1 - place / 100) for place, chunk in enumerate(order, start=1)}
 
 
 def hits_of(ordered: Ranked, dates: Mapping[int, str] | None = None, text: str = "") -> list[Hit]:
-    """All candidates; `dates` names the files of some, and `text` is that of all if given."""
+    """Return all candidates; `dates` names the files of some, `text` is the text of all if given."""
     names = dates or {}
     rows = [
         ChunkRow(
@@ -64,14 +64,14 @@ def numbers(hits: Sequence[Hit]) -> list[int]:
     return [hit.chunk.id for hit in hits]
 
 
-def test_case_is_as_it_is_said_to_be() -> None:
+def test_fixture_has_the_described_candidates() -> None:
     plain = ranking()
     assert sorted(plain.telling) == [*range(WORDS), 8, 9, 10, 11]
     assert plain.noise == [12, 13, 14, 15]
 
 
 @given(st.permutations(range(2 * WORDS)), st.integers(2, 2 * WORDS))
-def test_those_that_were_read_share_their_places_and_scores(order: list[int], count: int) -> None:
+def test_candidates_that_were_read_exchange_places_and_scores(order: list[int], count: int) -> None:
     plain = ranking()
     first = [*plain.telling, *plain.noise][:count]
     after = reorder(plain, read_in([chunk for chunk in order if chunk in first]))
@@ -86,14 +86,14 @@ def test_those_that_were_read_share_their_places_and_scores(order: list[int], co
     assert after.base_scores == plain.base_scores
 
 
-def test_reading_in_the_order_that_they_have_changes_nothing() -> None:
+def test_reading_in_the_same_order_changes_nothing() -> None:
     plain = ranking()
     after = reorder(plain, read_in([*plain.telling, *plain.noise]))
     assert (after.telling, after.noise) == (plain.telling, plain.noise)
-    assert {chunk: one.score for chunk, one in after.readings.items()} == plain.base_scores
+    assert {chunk: reading.score for chunk, reading in after.readings.items()} == plain.base_scores
 
 
-def test_order_is_that_of_the_reading_and_says_so() -> None:
+def test_order_is_that_of_the_reading_and_explained() -> None:
     selected = chosen(reorder(ranking(), read_in([3, 1, 0, 2])))
     assert numbers(selected.hits) == [3, 1, 0, 2, 4, 5]
     scores = [hit.score for hit in selected.hits]
@@ -102,7 +102,7 @@ def test_order_is_that_of_the_reading_and_says_so() -> None:
     assert "reading" not in selected.hits[4].because
 
 
-def test_equal_scores_stand_as_they_were_read() -> None:
+def test_equal_scores_keep_the_order_of_the_reading() -> None:
     plain = ranking()
     alike = Ranked(
         plain.telling,
@@ -120,21 +120,21 @@ def test_equal_scores_stand_as_they_were_read() -> None:
 
 
 def test_literal_hit_among_the_best_keeps_a_place() -> None:
-    """Chunks that hold no word fill the answer but for the best of those that do, which was first before."""
+    """Chunks without a word fill the answer except for the best literal chunk, which was first before."""
     order = [8, 9, 10, 11, *range(1, WORDS), 0]
     selected = chosen(reorder(ranking(), read_in(order)))
     assert numbers(selected.hits)[0] == 8
     assert 0 in numbers(selected.hits)
 
 
-def test_noise_is_moved_among_noise_alone() -> None:
+def test_noise_is_reordered_among_noise_only() -> None:
     after = reorder(ranking(), read_in([15, 14, 13, 12, *range(12)]))
     assert after.noise == [15, 14, 13, 12]
     assert after.telling == list(range(12))
 
 
-def test_least_score_is_held_against_the_base_score() -> None:
-    """What was left out before stays out, and what the reading moved down is left in."""
+def test_min_score_is_compared_with_the_base_score() -> None:
+    """What was left out stays out, and what the reading moved down stays in."""
     plain = ranking(min_score=0.25)
     left_in = [*plain.telling, *plain.noise]
     assert plain.refused
@@ -144,7 +144,7 @@ def test_least_score_is_held_against_the_base_score() -> None:
     assert sorted(numbers(selected.hits)) == sorted(left_in)
 
 
-def test_age_weighs_on_the_score_that_the_reading_gave() -> None:
+def test_decay_applies_to_the_score_of_the_reading() -> None:
     after = reorder(ranking(), read_in([2, 1, 0]))
     fresh = chosen(after, DECAY)
     assert numbers(fresh.hits)[:3] == [2, 1, 0]

@@ -1,4 +1,4 @@
-"""Noise behind hits that tell something: it fills the places that are left, and moves nobody."""
+"""Selection of hits: noise fills the places behind telling hits and does not affect them."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -51,7 +51,7 @@ def numbers(selected: Selected) -> list[int]:
     return [hit.chunk.id for hit in selected.hits]
 
 
-def test_noise_fills_what_is_left_in_its_order_and_says_so() -> None:
+def test_noise_fills_the_free_places_in_order_with_its_reason() -> None:
     selected = chosen([literal(1, 0.7), stranger(5), stranger(3), stranger(4)])
     assert numbers(selected) == [1, 5, 3, 4]
     assert (selected.telling, selected.misses) == (1, ())
@@ -59,7 +59,7 @@ def test_noise_fills_what_is_left_in_its_order_and_says_so() -> None:
     assert "2.0 deviations above the mean, where the best of unrelated notes reaches 3.0" in selected.hits[1].because
 
 
-def test_answer_of_noise_alone_is_none_the_less_an_answer() -> None:
+def test_answer_may_consist_of_noise() -> None:
     selected = chosen([stranger(number) for number in range(30)])
     assert numbers(selected) == [0, 1, 2, 3, 4, 5]
     assert (selected.telling, selected.has_room, selected.dominant) == (0, False, None)
@@ -67,11 +67,11 @@ def test_answer_of_noise_alone_is_none_the_less_an_answer() -> None:
     assert {miss.because for miss in selected.misses} == {"it is beyond maxResults"}
 
 
-def test_noise_stands_behind_a_literal_hit_that_scores_less() -> None:
+def test_noise_comes_after_a_literal_hit_with_a_lower_score() -> None:
     assert numbers(chosen([stranger(1, 0.2), literal(2, 0.0), stranger(3, 0.1)])) == [2, 1, 3]
 
 
-def test_noise_below_the_least_score_is_a_miss_with_its_reason() -> None:
+def test_noise_below_min_score_is_a_miss_with_its_reason() -> None:
     selected = chosen([literal(1, 0.1), stranger(2, 0.2), stranger(3, 0.1)], min_score=0.15)
     assert numbers(selected) == [1, 2]
     assert [miss.because for miss in selected.misses] == [
@@ -93,27 +93,27 @@ HITS = st.lists(
 
 @pytest.mark.parametrize("rules", RULES)
 @given(given_hits=HITS)
-def test_what_tells_something_is_chosen_as_if_there_were_no_noise(
+def test_telling_hits_are_chosen_as_if_there_were_no_noise(
     rules: Mapping[str, object], given_hits: list[tuple[bool, float, str, int]]
 ) -> None:
-    """Folding, MMR, decay and shares see no stranger, whatever it scores, whosever copy or neighbour it is."""
+    """Folding, MMR, decay and shares ignore noise, whatever its score, copies or neighbours."""
     candidates = [
         (stranger if is_stranger else literal)(number, score, path, f"kind{family} " * 9 + f"number{number % 7}")
         for number, (is_stranger, score, path, family) in enumerate(given_hits)
     ]
     selected = chosen(candidates, rules)
     alone = chosen([hit for hit in candidates if not hit.is_noise], rules)
-    told = [hit for hit in selected.hits if not hit.is_noise]
-    assert tuple(told) == alone.hits
-    assert numbers(selected)[: len(told)] == numbers(alone)
-    assert (selected.telling, selected.has_room, selected.dominant) == (len(told), alone.has_room, alone.dominant)
+    telling = [hit for hit in selected.hits if not hit.is_noise]
+    assert tuple(telling) == alone.hits
+    assert numbers(selected)[: len(telling)] == numbers(alone)
+    assert (selected.telling, selected.has_room, selected.dominant) == (len(telling), alone.has_room, alone.dominant)
 
 
-def test_documents_and_like_notes_keep_their_shares_among_noise_too() -> None:
-    lone = [stranger(number, path="memory/long.md") for number in range(8)]
-    assert numbers(chosen([*lone, stranger(9)])) == [0, 1, 2, 3, 4, 9]
-    told = [literal(number, 0.5, "memory/long.md") for number in range(20, 24)]
-    assert numbers(chosen([*told, *lone, stranger(9)])) == [20, 21, 22, 23, 0, 9]
+def test_shares_of_documents_and_similar_notes_apply_to_noise() -> None:
+    noise = [stranger(number, path="memory/long.md") for number in range(8)]
+    assert numbers(chosen([*noise, stranger(9)])) == [0, 1, 2, 3, 4, 9]
+    telling = [literal(number, 0.5, "memory/long.md") for number in range(20, 24)]
+    assert numbers(chosen([*telling, *noise, stranger(9)])) == [20, 21, 22, 23, 0, 9]
     alike = [stranger(number, text="the ferry came late from the other bank today " * 2) for number in range(8)]
     alike = [replace(hit, chunk=replace(hit.chunk, text=f"{hit.chunk.text} no{hit.chunk.id}")) for hit in alike]
     assert numbers(chosen([*alike, stranger(20), stranger(21), stranger(22)])) == [0, 1, 2, 20, 21, 22]
@@ -122,12 +122,12 @@ def test_documents_and_like_notes_keep_their_shares_among_noise_too() -> None:
 @given(st.lists(st.integers(0, 2), min_size=1, max_size=12), st.integers(1, 8))
 @example([0, 1, 0, 0, 1], 4)
 @example([0, 1, 2, 0, 0, 0, 1], 6)
-def test_families_keep_their_shares_though_not_all_words_are_compared(kinds: list[int], limit: int) -> None:
-    told = [f"{' '.join(f'{kind}{word}' for word in WORDS)} on day {at}" for at, kind in enumerate(kinds)]
-    hits = [literal(at, 0.9 - at / 100, text=text) for at, text in enumerate(told)]
+def test_families_keep_their_shares_in_long_texts(kinds: list[int], limit: int) -> None:
+    texts = [f"{' '.join(f'{kind}{word}' for word in WORDS)} on day {at}" for at, kind in enumerate(kinds)]
+    hits = [literal(at, 0.9 - at / 100, text=text) for at, text in enumerate(texts)]
     taken: list[RankedHit] = []
     for at, kind in enumerate(kinds):
-        families = Counter(one.family for one in taken)
+        families = Counter(ranked.family for ranked in taken)
         if len(taken) >= limit and sum(min(count, family_share(limit)) for count in families.values()) >= limit:
             break
         taken.append(RankedHit(0.9 - at / 100, path=str(at), family=kind))
@@ -135,8 +135,8 @@ def test_families_keep_their_shares_though_not_all_words_are_compared(kinds: lis
     assert numbers(selected) == limit_shares(taken, limit)[:limit]
 
 
-def test_copy_that_stands_out_keeps_what_it_is_worth_behind_a_newer_one() -> None:
-    """Both say the same; the newest leads, and its passages may have been cut otherwise."""
+def test_copy_keeps_its_verdict_behind_a_newer_one() -> None:
+    """Of two copies the newest comes first, though its passages may be cut differently."""
     near = replace(stranger(1, 0.3, text="The same."), cosine=0.5, verdict=Verdict.ANSWERABLE)
     hit, *others = chosen([near, stranger(2, text="The  same."), stranger(3)]).hits
     assert (hit.chunk.id, hit.verdict, hit.score, len(hit.copies)) == (2, Verdict.ANSWERABLE, 0.3, 1)
@@ -144,7 +144,7 @@ def test_copy_that_stands_out_keeps_what_it_is_worth_behind_a_newer_one() -> Non
     assert [other.verdict for other in others] == [Verdict.NONE]
 
 
-def test_hit_that_nobody_judged_is_no_noise() -> None:
+def test_hit_without_a_verdict_is_no_noise() -> None:
     unjudged = replace(stranger(1, 0.1), verdict=None)
     selected = chosen([stranger(2, 0.2), unjudged])
     assert numbers(selected) == [1, 2]
@@ -160,9 +160,9 @@ def test_hit_that_nobody_judged_is_no_noise() -> None:
         (("birch", "lease"), "User: The lease of the birch ends in May.", Verdict.ANSWERABLE),
     ],
 )
-def test_question_that_was_asked_before_answers_nothing(terms: tuple[str, ...], text: str, verdict: Verdict) -> None:
+def test_earlier_question_is_no_answer(terms: tuple[str, ...], text: str, verdict: Verdict) -> None:
     row = replace(chunk(1, "sessions/s.jsonl", text), source=Source.SESSIONS)
     hit = Hit(chunk=row, base_score=0.9, score=0.9, bm25=1.0, terms=terms, verdict=Verdict.ANSWERABLE)
     floors = replace(FLOORS, idf=idf(100, {"lease": 2, "birch": 8}))
     selected = select([hit], LIMIT, settings=SearchSettings(HybridSection()), floors=floors, now=NOW)
-    assert [one.verdict for one in selected.hits] == [verdict]
+    assert [hit.verdict for hit in selected.hits] == [verdict]

@@ -1,4 +1,4 @@
-"""What hits and answers are worth, and why."""
+"""Verdicts on hits and answers, and their reasons."""
 
 import pytest
 from msgspec.structs import replace
@@ -34,30 +34,28 @@ WORD = replace(HIT, terms=("lease",))
         (set[str](), -0.5, Verdict.NONE),
     ],
 )
-def test_hit_is_judged_by_its_own_words_and_its_own_meaning(
-    terms: set[str], cosine: float | None, verdict: Verdict
-) -> None:
+def test_verdict_depends_on_words_and_cosine(terms: set[str], cosine: float | None, verdict: Verdict) -> None:
     assert FLOORS.verdict(terms, cosine, is_literal=bool(terms)) is verdict
 
 
 def test_word_that_is_only_part_of_a_name_is_weak() -> None:
-    """The keyword arm found it; it is none of the whole words that are counted."""
+    """The lexical arm found it, but it is not counted as a whole word."""
     assert FLOORS.verdict((), None, is_literal=True) is Verdict.WEAK
 
 
-def test_few_words_are_weak_where_nothing_is_known_of_the_meaning() -> None:
+def test_few_words_are_weak_without_vectors() -> None:
     alone = replace(FLOORS, deviations=None)
     assert alone.verdict({"oak"}, None, is_literal=True) is Verdict.WEAK
     assert replace(alone, idf=idf(100, {"lease": 2, "day": 90})).verdict({"day"}, None, is_literal=True) is Verdict.NONE
 
 
-def test_word_that_all_of_a_few_notes_hold_tells_something_still() -> None:
+def test_word_in_all_of_a_few_notes_is_distinctive() -> None:
     assert idf(3, {"boiler": 3}).has_share({"boiler"})
     assert not idf(300, {"boiler": 300}).has_share({"boiler"})
     assert not idf(3, {"boiler": 3}).has_share(())
 
 
-def test_answer_is_worth_what_its_best_hit_is() -> None:
+def test_verdict_of_an_answer_is_that_of_its_best_hit() -> None:
     hits = [replace(HIT, verdict=verdict) for verdict in (Verdict.NONE, Verdict.WEAK, Verdict.ANSWERABLE)]
     assert best_verdict(hits) is Verdict.ANSWERABLE
     assert best_verdict(hits[:2]) is Verdict.WEAK
@@ -65,7 +63,7 @@ def test_answer_is_worth_what_its_best_hit_is() -> None:
     assert best_verdict([HIT]) is best_verdict([]) is None
 
 
-def test_where_nobody_judges_a_word_in_the_first_hits_answers() -> None:
+def test_without_statistics_literal_leading_hits_are_answerable() -> None:
     given = with_verdicts([HIT, WORD, HIT, WORD, replace(WORD, verdict=Verdict.NONE)], leading=3)
     assert [hit.verdict for hit in given] == ["weak", "answerable", "weak", "weak", "none"]
     assert [hit.verdict for hit in with_verdicts([WORD, HIT], leading=0)] == ["weak", "weak"]
@@ -82,7 +80,7 @@ def test_reason_fits_the_verdict() -> None:
     assert why_no_better([], FLOORS) == ""
 
 
-def test_reason_tells_a_few_words_from_none() -> None:
+def test_reason_distinguishes_few_words_from_none() -> None:
     few = FLOORS.why_none(("oak",), 0.1)
     assert few.startswith("it holds only ")
     assert few.endswith(
@@ -93,7 +91,7 @@ def test_reason_tells_a_few_words_from_none() -> None:
         assert FLOORS.why_none(words, None) == "it contains no distinctive word of the question"
     assert FLOORS.why_empty.startswith("the best hit holds only 20% of what the question's words weigh")
     assert replace(FLOORS, share=0.0).why_empty.startswith("no hit holds a telling word of the question")
-    # no word of this question tells anything, and so all of them are all of it
+    # no word of this question is distinctive
     usual = replace(FLOORS, idf=idf(100, {"day": 90}), share=1.0)
     assert "no distinctive word" in usual.why_none(("day",), None)
     assert "no hit holds a telling word" in usual.why_empty

@@ -1,4 +1,4 @@
-"""The drop-in: what a configuration needs is not taken away."""
+"""The hardening drop-in allows what a configuration needs."""
 
 from pathlib import Path
 
@@ -24,7 +24,7 @@ def effective(text: str) -> list[str]:
     return [line for line in text.splitlines() if line and not line.startswith(("#", "["))]
 
 
-def test_words_only_without_anything_else_is_shut_in_whole() -> None:
+def test_words_only_configuration_is_fully_hardened() -> None:
     found = hardening_drop_in(TEMPLATE, ServiceNeeds(own=(Path("/s"), Path("/s/in")), workspaces=(), readable=()))
     assert 'ReadWritePaths="-/s"' in effective(found)
     assert "/s/in" not in found
@@ -69,7 +69,7 @@ def test_words_only_without_anything_else_is_shut_in_whole() -> None:
         (WORDS_ONLY, {"team": {**TEAM, "remote": "/shared/acme.git"}}, False, set()),
     ],
 )
-def test_what_a_configuration_needs_is_left_out_with_its_reason(
+def test_restrictions_on_what_is_needed_are_left_out_with_a_reason(
     search: dict[str, object],
     sections: dict[str, object],
     has_gpu: bool,
@@ -83,7 +83,7 @@ def test_what_a_configuration_needs_is_left_out_with_its_reason(
     assert all(len(line.partition(":")[0]) > len("# left out, for ") for line in found)
 
 
-def test_every_folder_that_is_written_to_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_written_folder_is_writable(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", "/home/ada")
     monkeypatch.setenv("XDG_RUNTIME_DIR", "/run/user/7")
     found = needs(
@@ -114,7 +114,7 @@ def test_every_folder_that_is_written_to_is_named(monkeypatch: pytest.MonkeyPatc
     }
 
 
-def test_folders_that_links_lead_to_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_targets_of_links_are_workspaces_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     (tmp_path / "real" / "memory").mkdir(parents=True)
     (tmp_path / "elsewhere").mkdir()
@@ -125,8 +125,8 @@ def test_folders_that_links_lead_to_are_named(tmp_path: Path, monkeypatch: pytes
     assert found.workspaces == (tmp_path / "real", tmp_path / "elsewhere")
 
 
-def test_uv_gets_its_cache_where_it_fetches_models(monkeypatch: pytest.MonkeyPatch) -> None:
-    """An environment that uv has made has no pip."""
+def test_uv_cache_is_writable_if_models_are_fetched(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An environment made by uv has no pip."""
     monkeypatch.setenv("HOME", "/home/ada")
     monkeypatch.setattr("memoryd.service.needs.find_spec", lambda _name: None)
     uv = Path("/home/ada/.cache/uv")

@@ -1,4 +1,4 @@
-"""Hardening hides nothing that the configuration names: every key of every section is tried with a path below /tmp."""
+"""Hardening hides no path of the configuration: every key is tried with a path below /tmp."""
 
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
@@ -25,7 +25,7 @@ ON: dict[str, Any] = {
     "team": {"remote": "git@host.example:acme", "name": "acme", "person": "ana"},
     "memory": {"backend": "qmd", "qmd": {"sessions": {"enabled": True}}},
 }
-"""What is off by itself and writes somewhere when it is on."""
+"""Features that are off by default and write somewhere."""
 WRITTEN = {
     "workspace": "/tmp/probe/one",
     "sockets.path": "/tmp/probe",
@@ -36,7 +36,7 @@ WRITTEN = {
     "team.remote": "/tmp/probe/one",
     "team.checkout": "/tmp/probe/one",
 }
-"""Keys that name what is written to, by their ends, and the folder that must stay writable."""
+"""Endings of keys that name a written path, and the folder that must stay writable."""
 READ = (
     *("extraPaths", "paths.path", "extraCollections.path", "folders.path", "embedder.local.model_dir"),
     *("local.modelPath", "rerank.modelPath", "llm.model", "vector.extensionPath", "qmd.command"),
@@ -48,104 +48,108 @@ PLAIN = (
     *("queryInstruction", "query_instruction", "documentInstruction", "pattern", "serverName", "searchTool"),
     *("qa.interests", "match.keyPrefix", "match.rawKeyPrefix", "folders.agent", "providers.baseUrl", "team.agent"),
 )
-"""Texts that may begin as a path does and are none: they cost some hardening and break nothing."""
-KeyWay = tuple[str, ...]
+"""Texts that may look like a path: they cost some hardening and break nothing."""
+KeyPath = tuple[str, ...]
 
 
 def sections_in(annotation: object) -> Iterator[type[BaseModel]]:
-    """Yield the sections that a key holds, alone, in a list or by name."""
+    """Yield the sections in a type, alone, in a list or by name."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         yield annotation
     for part in get_args(annotation):
         yield from sections_in(part)
 
 
-def keys_of(section: type[BaseModel], way: KeyWay = ()) -> Iterator[KeyWay]:
-    """Yield every key that holds no section, by the names on the way to it."""
+def keys_of(section: type[BaseModel], key_path: KeyPath = ()) -> Iterator[KeyPath]:
+    """Yield the path of every key that is no section."""
     for name, field in section.model_fields.items():
-        here = (*way, field.alias or name)
+        here = (*key_path, field.alias or name)
         inner = list(sections_in(field.annotation))
-        for one in inner:
-            yield from keys_of(one, here)
+        for below in inner:
+            yield from keys_of(below, here)
         if not inner:
             yield here
 
 
-def nested(section: type[BaseModel], way: KeyWay, value: object) -> dict[str, Any]:
-    """Return the least of a file in which a key has a value."""
-    name, *rest = way
+def nested(section: type[BaseModel], key_path: KeyPath, value: object) -> dict[str, Any]:
+    """Return the smallest configuration in which a key has a value."""
+    name, *rest = key_path
     fields = {field.alias or key: field for key, field in section.model_fields.items()}
     if not rest:
-        held = value
+        written = value
     else:
         inner = next(sections_in(fields[name].annotation))
-        held = nested(inner, tuple(rest), value)
+        written = nested(inner, tuple(rest), value)
         origin = str(fields[name].annotation)
-        held = [held] if origin.startswith("tuple") else {"openai": held} if origin.startswith("dict") else held
+        written = (
+            [written] if origin.startswith("tuple") else {"openai": written} if origin.startswith("dict") else written
+        )
     needed = {key: REQUIRED[key] for key, field in fields.items() if field.is_required() and key in REQUIRED}
-    return {**needed, name: held}
+    return {**needed, name: written}
 
 
-def merged(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
-    both = {key: merged(one[key], other[key]) for key in one.keys() & other.keys() if isinstance(one[key], dict)}
-    return {**one, **other, **both}
+def merged(base: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
+    both = {key: merged(base[key], other[key]) for key in base.keys() & other.keys() if isinstance(base[key], dict)}
+    return {**base, **other, **both}
 
 
 @cache
 def with_places() -> tuple[tuple[str, Config], ...]:
-    """Return each key that takes a path in some spelling, with a configuration that gives it one."""
+    """Return each key that accepts a path in some form, with a configuration that sets it."""
     found = []
-    for way, value in product(keys_of(Config), SPELLINGS):
+    for key_path, value in product(keys_of(Config), SPELLINGS):
         with suppress(ValidationError):
-            found.append((".".join(way), Config.model_validate(merged(ON, nested(Config, way, value)))))
+            found.append((".".join(key_path), Config.model_validate(merged(ON, nested(Config, key_path, value)))))
     return tuple(found)
 
 
-def ends_so(key: str, ends: Iterable[str]) -> bool:
+def ends_with_any(key: str, ends: Iterable[str]) -> bool:
     return any(key == end or key.endswith(f".{end}") for end in ends)
 
 
 @pytest.fixture
-def away(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A home that lies nowhere near /tmp."""
+def home_outside_tmp(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A home outside /tmp."""
     monkeypatch.setenv("HOME", "/home/ada")
     for name in ("XDG_RUNTIME_DIR", "MEMORYD_SOCKET"):
         monkeypatch.setenv(name, "/run/user/7/memoryd.sock")
 
 
-def test_no_place_that_any_key_names_is_hidden(away: None) -> None:
+def test_no_path_of_any_key_is_hidden(home_outside_tmp: None) -> None:
     assert needs_of(Config.model_validate(ON), has_gpu=False).temporary == ""
     tried = dict(with_places())
     assert len(tried) > 40
-    # a key may take other spellings, too: of a secret the text itself is no path
+    # a key may accept other forms too: the text of a secret is no path
     seen = {key for key, config in with_places() if needs_of(config, has_gpu=False).temporary}
-    assert [key for key in tried if key not in seen and not ends_so(key, (*PATTERNS, *PLAIN))] == []
+    assert [key for key in tried if key not in seen and not ends_with_any(key, (*PATTERNS, *PLAIN))] == []
 
 
-def test_every_key_that_takes_a_path_is_known_as_read_or_written(away: None) -> None:
-    """A new key that may name a place stands in one of the lists above, so that somebody has thought of it."""
-    unknown = {key for key, _ in with_places() if not ends_so(key, (*WRITTEN, *READ, *PATTERNS, *PLAIN))}
+def test_every_key_that_accepts_a_path_is_listed(home_outside_tmp: None) -> None:
+    """A new key that may be a path must be added to one of the lists above."""
+    unknown = {key for key, _ in with_places() if not ends_with_any(key, (*WRITTEN, *READ, *PATTERNS, *PLAIN))}
     assert unknown == set()
 
 
-def test_what_is_written_to_stays_writable(away: None) -> None:
+def test_written_paths_stay_writable(home_outside_tmp: None) -> None:
     seen = set()
     for key, config in with_places():
         for end, folder in WRITTEN.items():
-            if ends_so(key, [end]):
+            if ends_with_any(key, [end]):
                 seen.add(end)
                 assert Path(folder) in needs_of(config, has_gpu=False).writable, key
     assert seen == set(WRITTEN)
 
 
-def test_places_that_variables_name_are_not_hidden(away: None, tmp_path: Path) -> None:
+def test_paths_of_variables_are_not_hidden(home_outside_tmp: None, tmp_path: Path) -> None:
     given = {"HF_HOME": "/tmp/hf", "PATH": "/usr/bin"}
     found = installation_of(Config(), None, given, is_hardened=True).needs.readable
     assert Path("/tmp/hf") in found
 
 
-def test_program_below_tmp_is_not_hidden(away: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """systemd would say 203/EXEC, for ever."""
+def test_program_below_tmp_is_not_hidden(
+    home_outside_tmp: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """systemd would fail with 203/EXEC."""
     monkeypatch.setattr("memoryd.service.installing.daemon_command", lambda: ("/tmp/v/bin/memoryd",))
     found = installation_of(Config(), None, {"PATH": "/usr/bin"}, is_hardened=True).needs
     assert {*program_paths("/tmp/v/bin/memoryd")} <= set(found.readable)
@@ -154,7 +158,7 @@ def test_program_below_tmp_is_not_hidden(away: None, monkeypatch: pytest.MonkeyP
     assert "\nPrivateTmp=yes" not in text
 
 
-def test_qmd_that_a_link_leads_to_is_not_hidden(away: None, tmp_path: Path) -> None:
+def test_qmd_behind_a_link_is_not_hidden(home_outside_tmp: None, tmp_path: Path) -> None:
     (tmp_path / "bin").mkdir()
     (tmp_path / "real").write_text("#!/bin/sh\n")
     (tmp_path / "real").chmod(0o755)
@@ -164,7 +168,7 @@ def test_qmd_that_a_link_leads_to_is_not_hidden(away: None, tmp_path: Path) -> N
     assert found.folders == (f"{tmp_path}/bin",)
 
 
-def test_all_that_links_lead_over_is_on_the_way(tmp_path: Path) -> None:
+def test_link_steps_include_every_intermediate_path(tmp_path: Path) -> None:
     (tmp_path / "c").mkdir()
     (tmp_path / "b").symlink_to("c")
     (tmp_path / "a").symlink_to(tmp_path / "b")
@@ -173,7 +177,7 @@ def test_all_that_links_lead_over_is_on_the_way(tmp_path: Path) -> None:
     assert set(link_steps(tmp_path / "round")) == {tmp_path / "round"}
 
 
-def test_section_is_what_keys_are_looked_for_in() -> None:
-    inner = {one for _, field in Config.model_fields.items() for one in sections_in(field.annotation)}
+def test_sections_are_found_in_the_configuration() -> None:
+    inner = {section for field in Config.model_fields.values() for section in sections_in(field.annotation)}
     assert inner
-    assert all(issubclass(one, Section) for one in inner)
+    assert all(issubclass(section, Section) for section in inner)

@@ -1,4 +1,4 @@
-"""Which program is the service, and whether it will be there tomorrow."""
+"""The program of the service, and whether it is temporary."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ from memoryd.service.installing import daemon_command, why_temporary
 
 
 def installed(folder: Path) -> Path:
-    """Make what a virtual environment has, and return its interpreter."""
+    """Create a virtual environment and return its interpreter."""
     (folder / "bin").mkdir(parents=True)
     for name in ("python", "memoryd"):
         (folder / "bin" / name).write_text("#!/bin/sh\n")
@@ -16,12 +16,12 @@ def installed(folder: Path) -> Path:
     return folder / "bin" / "python"
 
 
-def test_command_beside_the_interpreter_is_the_service(tmp_path: Path) -> None:
+def test_service_is_the_command_beside_the_interpreter(tmp_path: Path) -> None:
     python = installed(tmp_path / "my venv")
     assert daemon_command(str(python)) == (str(tmp_path / "my venv" / "bin" / "memoryd"),)
 
 
-def test_link_of_pipx_or_uv_is_taken_if_it_leads_to_ours(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_link_of_pipx_or_uv_is_used_if_it_leads_to_our_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     python = installed(tmp_path / ".local" / "share" / "uv" / "tools" / "memoryd")
     other = installed(tmp_path / "other")
@@ -34,7 +34,7 @@ def test_link_of_pipx_or_uv_is_taken_if_it_leads_to_ours(tmp_path: Path, monkeyp
     assert daemon_command(str(python)) == (str(link),)
 
 
-def test_program_that_may_be_gone_tomorrow_is_told(tmp_path: Path) -> None:
+def test_temporary_program_is_recognised(tmp_path: Path) -> None:
     assert "is gone" in why_temporary(str(tmp_path / "none"))
     python = installed(tmp_path / ".cache" / "uv" / "archive-v0" / "x")
     assert why_temporary(str(python.parent / "memoryd"))

@@ -1,4 +1,4 @@
-"""What stands in a unit file, so that systemd reads it as it was."""
+"""Values in a unit file are escaped for systemd."""
 
 import pytest
 
@@ -6,7 +6,7 @@ from memoryd.errors import InvalidRequest
 from memoryd.service.systemd import full_value, program_word, quoted, service_unit
 
 
-def test_spaces_and_specifiers_are_written_so_that_they_are_read_back() -> None:
+def test_spaces_and_specifiers_are_escaped() -> None:
     assert program_word("/a b/100%/$x/memoryd") == '"/a b/100%%/$x/memoryd"'
     assert '"/m" "-m $$HOME"' in service_unit("ExecStart=%h/.local/bin/memoryd", ["/m", "-m $HOME"], {})
     assert quoted('NAME=a "b" \\ %h') == '"NAME=a \\"b\\" \\\\ %%h"'
@@ -28,6 +28,6 @@ def test_program_that_systemd_would_refuse_is_refused(path: str) -> None:
 
 
 @pytest.mark.parametrize("path", ["/ends\\", "/ends ", "/a\rb", "/\udcff"])
-def test_socket_that_a_line_would_cut_is_refused(path: str) -> None:
+def test_socket_path_that_a_line_cannot_hold_is_refused(path: str) -> None:
     with pytest.raises(InvalidRequest, match=r"unit cannot name|cannot be told"):
         full_value(path)

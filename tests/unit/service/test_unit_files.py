@@ -1,4 +1,4 @@
-"""The units and the property list, filled in."""
+"""The units of systemd and the property list of launchd, filled in."""
 
 import plistlib
 from pathlib import Path
@@ -17,21 +17,21 @@ SOCKET = unit_template("systemd/memoryd.socket")
 AGENT = unit_template("launchd/ai.memoryd.plist")
 
 
-def test_whatever_decides_about_downloads_is_carried() -> None:
+def test_variables_that_control_downloads_are_passed_on() -> None:
     """An address with a password stays out of the unit."""
     given = {**dict.fromkeys(OFFLINE, "1"), HUB_VARIABLE: "https://mirror.example"}
     assert carried_environment(given) == given
     assert carried_environment({"HF_ENDPOINT": "https://ada:pw@mirror.example"}) == {}
 
 
-def test_command_and_environment_stand_in_the_unit() -> None:
+def test_command_and_environment_are_in_the_unit() -> None:
     unit = service_unit(SERVICE, ["/opt/a b/python", "-m", "memoryd"], {"MEMORYD_CONFIG": "/c d"})
     assert 'ExecStart="/opt/a b/python" "-m" "memoryd"\nEnvironment="MEMORYD_CONFIG=/c d"\n' in unit
     assert "%h/.local" not in unit
     assert unit.startswith("# Written by `memoryctl service install`")
 
 
-def test_models_of_its_own_get_more_memory() -> None:
+def test_service_with_models_gets_more_memory() -> None:
     usual = service_unit(SERVICE, ["/m"], {})
     more = service_unit(SERVICE, ["/m"], {}, why_more_memory="memoryd runs a text model")
     assert "\nMemoryMax=4G\n" in usual
@@ -46,11 +46,11 @@ def test_models_of_its_own_get_more_memory() -> None:
         ("/home/a b/100%.sock", "ListenStream=/home/a b/100%%.sock"),
     ],
 )
-def test_socket_is_where_clients_look(socket: str, line: str) -> None:
+def test_socket_unit_has_the_path_of_the_clients(socket: str, line: str) -> None:
     assert line in socket_unit(SOCKET, socket, "/run/user/7/memoryd/memoryd.sock").splitlines()
 
 
-def test_agent_holds_whatever_xml_would_take_for_its_own() -> None:
+def test_launch_agent_escapes_xml() -> None:
     home = Path('/Users/a & <b> "c"')
     text = launch_agent(AGENT, [f"{home}/memoryd"], {"MEMORYD_CONFIG": f"{home}/ü"}, home=home, folders=["/opt/q"])
     agent = plistlib.loads(text.encode())
@@ -61,6 +61,6 @@ def test_agent_holds_whatever_xml_would_take_for_its_own() -> None:
     assert "@" not in text
 
 
-def test_agent_cannot_hold_a_line_break() -> None:
+def test_launch_agent_refuses_a_line_break() -> None:
     with pytest.raises(InvalidRequest):
         launch_agent(AGENT, ["/two\nlines"], {}, home=Path("/Users/a"))

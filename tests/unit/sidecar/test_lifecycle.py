@@ -1,4 +1,4 @@
-"""The life of a child process: each event in each state is moved by, ignored, or impossible."""
+"""The states of a child process: each event in each state changes it, is ignored, or is impossible."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What the page Ask shows of answers: what is only near is folded away, unless there is nothing else."""
+"""How the page Ask shows answers: merely near hits are folded away unless there is nothing else."""
 
 import re
 from typing import Any
@@ -88,41 +88,39 @@ def ask(*, memories: list[dict[str, Any]], hits: list[dict[str, Any]], **other: 
         (["answerable"], ["none"], False),
     ],
 )
-def test_what_is_only_near_is_open_where_nothing_else_was_found(
-    memories: list[str], hits: list[str], is_open: bool
-) -> None:
-    text = ask(memories=[memory(verdict=one) for one in memories], hits=[hit(one) for one in hits])
+def test_near_hits_are_unfolded_if_nothing_else_was_found(memories: list[str], hits: list[str], is_open: bool) -> None:
+    text = ask(memories=[memory(verdict=verdict) for verdict in memories], hits=[hit(verdict) for verdict in hits])
     assert ('<details class="cut" open><summary>Only near' in text) == is_open
     assert "Only near" in text
 
 
-def test_memory_of_an_answer_is_pinned_or_unpinned_there() -> None:
+def test_memory_of_an_answer_can_be_pinned_or_unpinned() -> None:
     plain, pinned = (ask(memories=[memory(verdict="weak", **of)], hits=[]) for of in ({}, {"pinned": True}))
     assert 'action="pin"' in plain
     assert 'action="unpin"' in pinned
 
 
-def test_answer_that_is_late_says_so_and_leads_to_all_of_it() -> None:
+def test_late_answer_says_so_and_links_to_the_rest() -> None:
     soon = ask(memories=[], hits=[], is_late=True, later="ask?q=pier%3F&whole=yes")
     assert 'href="ask?q=pier%3F&amp;whole=yes" data-later' in soon
     late = ask(memories=[], hits=[], is_late=True)
-    assert "data-later" not in late, "what did not come in time is not waited for again by itself"
+    assert "data-later" not in late, "it is not waited for again automatically"
     assert "ask again" in late
 
 
-def test_passage_is_corrected_by_its_very_lines_and_what_was_said_is_not() -> None:
+def test_passage_is_editable_by_its_lines_and_a_conversation_is_not() -> None:
     of = {"citation": "memory/a.md#L3", "verdict": "weak"}
     lines = NoteLines("memory/a.md", 3, "- the pier <was> painted")
     text = ask(memories=[], hits=[{**hit("weak"), **of}], editable={"memory/a.md#L3": lines})
     assert 'name="old" value="- the pier &lt;was&gt; painted"' in text
-    assert ">\nthe pier &lt;was&gt; painted</textarea>" in text, "what is remembered is no line of a list"
+    assert ">\nthe pier &lt;was&gt; painted</textarea>" in text, "the bullet is left out"
     said = ask(memories=[], hits=[{**hit("weak"), **of, "source": "sessions", "path": "session:a"}])
     assert "correct-lines" not in said
     assert 'href="forget-conversation?id=session%3Aa"' in said
     assert "What was said stays as it was said" in said
 
 
-def test_what_lies_outside_or_with_others_is_not_corrected_here() -> None:
+def test_outside_files_and_memories_of_others_are_not_editable() -> None:
     of = {"citation": "../a.md#L3", "path": "../a.md"}
     text = ask(memories=[memory(verdict="weak", person="ana")], hits=[{**hit("weak"), **of}])
     assert "It lies outside of the workspace" in text
@@ -130,7 +128,7 @@ def test_what_lies_outside_or_with_others_is_not_corrected_here() -> None:
     assert not {"Correct", "Forget…"} & set(re.split("[<>]", text))
 
 
-def test_headings_and_blanks_around_lines_are_not_corrected_nor_forgotten_with_them() -> None:
+def test_strip_edges_removes_headings_and_blank_lines() -> None:
     found = strip_edges(NoteLines("a.md", 3, "## Day\n\nthe pier\n\n# of\nwood\n\n## Retain"))
     assert found == NoteLines("a.md", 5, "the pier\n\n# of\nwood")
     assert found.at == "a.md#L5-L8"
@@ -142,7 +140,7 @@ def because(text: str = "", **of: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("one", "text"),
+    ("explained", "text"),
     [
         (because(terms=["pier", "paint"], vectorRank=1), "Has “pier”, “paint”; is the nearest in meaning."),
         (because(terms=list("abcdefgh")), "Has “a”, “b”, “c”, “d”, “e”, “f” and 2 more of your words."),
@@ -153,20 +151,20 @@ def because(text: str = "", **of: Any) -> dict[str, Any]:
         ({**because(vectorRank=1), "verdict": "none"}, "No nearer to the question than any other note."),
     ],
 )
-def test_reasons_are_told_in_plain_words(one: dict[str, Any], text: str) -> None:
-    assert reason(one) == text
+def test_reasons_are_in_plain_words(explained: dict[str, Any], text: str) -> None:
+    assert reason(explained) == text
 
 
-def test_every_reason_to_leave_out_is_told_without_a_key_of_the_configuration() -> None:
+def test_every_skip_reason_is_a_plain_sentence() -> None:
     for found in SkipReason:
         if found.stage in ("search", "recall"):
             text = why_left_out(because(found.format("5", "6") if "{:g}" not in found else found.format(0.3)))
             assert text.endswith(".")
-    told = [why_left_out(because(one)) for one in (SkipReason.BEYOND_K, SkipReason.BELOW_MIN_SCORE.format(0.3))]
-    assert told == ["Others answer better.", "Too little of it is about the question."]
+    texts = [why_left_out(because(skip)) for skip in (SkipReason.BEYOND_K, SkipReason.BELOW_MIN_SCORE.format(0.3))]
+    assert texts == ["Others answer better.", "Too little of it is about the question."]
 
 
-def test_parts_that_are_out_are_named_and_those_that_are_late_are_not() -> None:
+def test_missing_parts_are_named_and_late_ones_are_not() -> None:
     arms = {
         "lexical": {"state": "ok", "reason": None},
         "vector": {"state": "waiting", "reason": "its model is being loaded"},
@@ -184,7 +182,7 @@ def test_parts_that_are_out_are_named_and_those_that_are_late_are_not() -> None:
     assert is_by_words_alone({"health": {"arms": {"vector": {"state": "off", "reason": "provider is none"}}}})
 
 
-def test_proposal_shows_each_line_that_goes_or_comes() -> None:
+def test_proposal_shows_removed_and_added_lines() -> None:
     before = "---\nstatus: draft\n---\n-- signed off\nkept\u2028whole\n"
     after = "---\nstatus: draft\n++ added\nkept\u2028whole\n"
     assert list(diff_lines(unified_diff("a @@.md", before, after))) == [
@@ -199,7 +197,7 @@ def test_proposal_shows_each_line_that_goes_or_comes() -> None:
     assert list(diff_lines("")) == []
 
 
-def test_doctor_is_told_the_configuration_of_the_daemon(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_doctor_gets_the_configuration_of_the_daemon(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MEMORYD_CONFIG", "/others.json5")
     named = doctor_environment("/run/own.sock", "/etc/own.json5")
     assert (named["MEMORYD_SOCKET"], named["MEMORYD_CONFIG"]) == ("/run/own.sock", "/etc/own.json5")

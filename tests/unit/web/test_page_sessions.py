@@ -1,4 +1,4 @@
-"""One-time links and the sessions that they begin: how long each lasts, and how many there are."""
+"""One-time links and the sessions they begin: how long each lasts, and how many there are."""
 
 import pytest
 
@@ -9,7 +9,7 @@ from memoryd.web.session import IDLE, LINK_SECONDS, SESSIONS_MAX, PageSessions
 from tests.fakes import FakeClock
 
 
-def test_link_is_good_once_and_for_a_minute() -> None:
+def test_link_is_valid_once_and_for_a_minute() -> None:
     clock = FakeClock()
     sessions = PageSessions(clock)
     first, second = sessions.issue(is_kept=False), sessions.issue(is_kept=False)
@@ -21,28 +21,33 @@ def test_link_is_good_once_and_for_a_minute() -> None:
         sessions.begin(second)
 
 
-def test_session_is_found_by_its_path_and_its_cookie_together() -> None:
+def test_session_is_found_by_path_and_cookie_together() -> None:
     sessions = PageSessions(FakeClock())
-    one, other = (sessions.begin(sessions.issue(is_kept=False)) for _ in range(2))
-    assert sessions.find(one.key, one.secret) is one
-    for key, secret in ((one.key, other.secret), (other.key, one.secret), (one.key, ""), ("", one.secret)):
+    session, other = (sessions.begin(sessions.issue(is_kept=False)) for _ in range(2))
+    assert sessions.find(session.key, session.secret) is session
+    for key, secret in (
+        (session.key, other.secret),
+        (other.key, session.secret),
+        (session.key, ""),
+        ("", session.secret),
+    ):
         with pytest.raises(Unauthorized):
             sessions.find(key, secret)
 
 
-def test_cookies_of_other_ports_keep_nobody_out() -> None:
+def test_cookies_of_other_ports_are_ignored() -> None:
     sessions = PageSessions(FakeClock())
-    one = sessions.begin(sessions.issue(is_kept=False))
-    header = f"theme=dark blue; memoryd={one.secret}; plain; =x; memoryd=evil; expires"
+    session = sessions.begin(sessions.issue(is_kept=False))
+    header = f"theme=dark blue; memoryd={session.secret}; plain; =x; memoryd=evil; expires"
     given = _cookies({"headers": [(b"cookie", header.encode())]})
-    assert given == [one.secret, "evil"]
-    assert sessions.find(one.key, *given) is one
+    assert given == [session.secret, "evil"]
+    assert sessions.find(session.key, *given) is session
     with pytest.raises(Unauthorized):
-        sessions.find(one.key, *_cookies({"headers": []}))
+        sessions.find(session.key, *_cookies({"headers": []}))
 
 
 @pytest.mark.parametrize("is_kept", [True, False])
-def test_session_ends_when_nobody_asks_unless_it_is_kept(is_kept: bool) -> None:
+def test_idle_session_ends_unless_it_is_kept(is_kept: bool) -> None:
     clock = FakeClock()
     sessions = PageSessions(clock)
     session = sessions.begin(sessions.issue(is_kept=is_kept))
@@ -58,19 +63,19 @@ def test_session_ends_when_nobody_asks_unless_it_is_kept(is_kept: bool) -> None:
         sessions.find(session.key, session.secret)
 
 
-def test_session_begins_with_the_agent_that_was_named() -> None:
+def test_session_begins_with_the_named_agent() -> None:
     sessions = PageSessions(FakeClock())
     assert [sessions.begin(sessions.issue(name, is_kept=False)).agent for name in (None, "work")] == [None, "work"]
 
 
-def test_session_that_was_not_used_for_longest_gives_way() -> None:
+def test_least_recently_used_session_is_dropped() -> None:
     sessions = PageSessions(FakeClock())
     begun = [sessions.begin(sessions.issue(is_kept=False)) for _ in range(SESSIONS_MAX)]
     assert sessions.find(begun[0].key, begun[0].secret)
     sessions.begin(sessions.issue(is_kept=False))
     with pytest.raises(Unauthorized):
         sessions.find(begun[1].key, begun[1].secret)
-    assert sessions.find(begun[0].key, begun[0].secret), "it asked a moment ago"
+    assert sessions.find(begun[0].key, begun[0].secret), "it was used a moment ago"
 
 
 async def test_session_follows_one_stream_and_none_after_its_end() -> None:

@@ -1,4 +1,4 @@
-"""Points of pictures: a confidence never leaves its picture or goes back in time, and all links have their ends."""
+"""Points of the pictures of opinions and links: all are inside, and curves never go back in time."""
 
 import re
 from itertools import pairwise
@@ -42,7 +42,7 @@ def points(line: str) -> list[tuple[float, float]]:
     return [(float(x), float(y)) for x, y in (point.split(",") for point in line.split())]
 
 
-def test_curve_goes_in_steps_and_stays_in_its_picture() -> None:
+def test_curve_goes_in_steps_and_stays_in_the_picture() -> None:
     curve = confidence_curve(opinion(step("2026-01-01", 0.5, 1.0), step("2026-03-01", 1.0, 0.0)))
     assert curve is not None
     line = points(curve.line)
@@ -54,7 +54,7 @@ def test_curve_goes_in_steps_and_stays_in_its_picture() -> None:
     assert (curve.first, curve.last) == ("2026-01-01", "2026-03-01")
 
 
-def test_evidence_that_was_found_later_does_not_turn_the_curve_back() -> None:
+def test_older_evidence_found_later_does_not_turn_the_curve_back() -> None:
     steps = (step("2026-02-01", 0.5, 0.6), step("2026-01-01", 0.6, 0.7), step("2026-02-01", 0.7, 0.6))
     curve = confidence_curve(opinion(*steps))
     assert curve is not None
@@ -63,7 +63,7 @@ def test_evidence_that_was_found_later_does_not_turn_the_curve_back() -> None:
     assert confidence_curve(opinion()) is None
 
 
-def test_steps_of_one_day_stand_beside_each_other_between_others_of_a_year() -> None:
+def test_steps_of_one_day_are_drawn_beside_each_other() -> None:
     days = ("2026-01-01", *["2026-06-01"] * 4, "2026-12-31")
     curve = confidence_curve(opinion(*(step(day, 0.5, 0.6) for day in days)))
     assert curve is not None
@@ -92,7 +92,7 @@ def links(count: int) -> EntityLinksReply:
     )
 
 
-def test_of_many_links_between_others_the_strongest_are_drawn_and_the_rest_is_counted() -> None:
+def test_strongest_links_are_drawn_and_the_others_counted() -> None:
     found = links(59)
     more = [
         EntityLinkReply(one=str(one), other=str(one + by), memories=60 - by) for by in (1, 2, 3) for one in range(2, 57)
@@ -103,13 +103,13 @@ def test_of_many_links_between_others_the_strongest_are_drawn_and_the_rest_is_co
     assert sum(not edge.is_own for edge in picture.edges) == LINKS == len(more) - picture.left_out
 
 
-def test_of_a_long_opinion_the_last_steps_are_drawn() -> None:
+def test_last_steps_of_a_long_opinion_are_drawn() -> None:
     curve = confidence_curve(opinion(*(step(f"2026-01-{day % 28 + 1:02}", 0.5, 0.5) for day in range(500))))
     assert curve is not None
     assert len(curve.dots) == STEPS
 
 
-def test_all_entities_stand_in_the_picture_and_all_links_have_their_ends() -> None:
+def test_all_entities_are_in_the_picture_and_links_end_at_them() -> None:
     for count in (1, 2, 18, 19, 59):
         picture = link_picture(links(count))
         assert len(picture.nodes) == len({(node.x, node.y) for node in picture.nodes}) == count

@@ -1,4 +1,4 @@
-"""Text of notes as HTML: Markdown without HTML of its own, and nothing hidden."""
+"""Notes are rendered as HTML from Markdown, without raw HTML and hidden characters."""
 
 import time
 from collections.abc import Iterator
@@ -32,7 +32,7 @@ def test_line_of_a_note(text: str, html: str) -> None:
     assert note_line(text).startswith(html)
 
 
-def test_blocks_of_a_note_keep_their_shape_and_nothing_else() -> None:
+def test_blocks_of_a_note_are_rendered_without_raw_html() -> None:
     html = note(
         "# Title\n\n| a | b |\n|---|---|\n| 1 | <script>x</script> |\n\n```js\nalert(1)\n```\n<iframe src=x></iframe>"
     )
@@ -42,7 +42,7 @@ def test_blocks_of_a_note_keep_their_shape_and_nothing_else() -> None:
     assert "<iframe" not in html
 
 
-def test_what_turns_the_direction_or_is_not_seen_is_named() -> None:
+def test_invisible_and_direction_characters_are_named() -> None:
     assert reveal_hidden("a\u202eb\u2066c\u200bd\x00") == "a[U+202E]b[U+2066]c[U+200B]d[U+0000]"
     assert reveal_hidden("a\u2061b\u115fc\u180ed\U000e0100e\uffa0f\u034f") == (
         "a[U+2061]b[U+115F]c[U+180E]d[U+E0100]e[U+FFA0]f[U+034F]"
@@ -69,7 +69,7 @@ def test_times_are_relative_with_the_exact_one_beside() -> None:
 
 @pytest.fixture
 def far_zone(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """A clock on the wall that is far from that of the world."""
+    """A local time far from UTC."""
     monkeypatch.setenv("TZ", "Asia/Tokyo")
     time.tzset()
     yield
@@ -77,11 +77,11 @@ def far_zone(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     time.tzset()
 
 
-def test_exact_time_is_that_of_the_clock_on_the_wall(far_zone: None) -> None:
+def test_exact_time_is_local(far_zone: None) -> None:
     assert 'title="2026-11-20 08:30:00+09:00"' in ago("2026-11-19T23:30:00Z")
 
 
-def test_end_of_a_line_of_windows_is_no_hidden_character() -> None:
+def test_windows_line_end_is_no_hidden_character() -> None:
     assert reveal_hidden("tea\r\ncake\r") == "tea\ncake"
     assert reveal_hidden("tea\rcake") == "tea[U+000D]cake"
 
@@ -91,5 +91,5 @@ def test_definition_of_a_reference_is_shown() -> None:
     assert "[tea]: https://a.example" in note("Some [tea].\n\n[tea]: https://a.example")
 
 
-def test_sizes_are_read_at_a_glance() -> None:
+def test_sizes_are_rounded() -> None:
     assert [size(count) for count in (0, 999, 1500, 2e6, 3.25e9)] == ["0 B", "999 B", "1.5 kB", "2.0 MB", "3.2 GB"]
