@@ -54,7 +54,9 @@ def failed_start(daemon: RunningDaemon, *arguments: str) -> tuple[int, str]:
     """Start a daemon that must not come up; return its exit code and output."""
     start = daemon.log.stat().st_size if daemon.log.exists() else 0
     code = daemon.spawn(*arguments).wait(SECONDS)
-    return code, daemon.log.read_text()[start:]
+    output = daemon.log.read_text()[start:]
+    assert "Traceback" not in output
+    return code, output
 
 
 def test_stop_leaves_no_process_and_no_socket(daemon: RunningDaemon) -> None:
@@ -75,16 +77,6 @@ def test_sigterm_and_sigint_stop_with_success(launch: Launch, number: signal.Sig
     daemon.process.send_signal(number)
     assert daemon.process.wait(60) == Exit.DONE
     daemon.process = None
-
-
-def test_second_daemon_is_refused_and_names_the_first(launch: Launch) -> None:
-    daemon = launch()
-    daemon.start()
-    code, output = failed_start(daemon)
-    assert code == Exit.ALREADY_RUNNING
-    assert str(daemon.pid) in output
-    assert "Traceback" not in output
-    assert daemon.client().health()["ok"]
 
 
 def test_f060_of_two_daemons_on_one_state_directory_the_first_gives_way(launch: Launch) -> None:
@@ -129,23 +121,13 @@ def test_removed_state_directory_is_created_again(launch: Launch) -> None:
     assert paths_found(daemon, "GW-4172") == ["memory/2026-10-06.md"]
 
 
-def test_stale_socket_is_replaced_after_a_crash(launch: Launch) -> None:
-    daemon = launch()
-    daemon.start()
-    daemon.kill()
-    assert daemon.socket.exists()
-    daemon.start()
-    assert daemon.client().health()["ok"]
-
-
 def test_regular_file_at_the_socket_path_is_not_removed(launch: Launch) -> None:
     daemon = launch()
     daemon.socket.parent.mkdir(mode=0o700, parents=True)
     daemon.socket.write_text("precious")
-    code, output = failed_start(daemon)
+    code, _ = failed_start(daemon)
     assert code not in (Exit.DONE, Exit.CONFIG)
     assert daemon.socket.read_text() == "precious"
-    assert "Traceback" not in output
 
 
 def test_index_survives_a_crash(launch: Launch) -> None:
@@ -154,6 +136,7 @@ def test_index_survives_a_crash(launch: Launch) -> None:
     daemon.client().sync()
     before = daemon.agent()
     daemon.kill()
+    assert daemon.socket.exists()
     daemon.start()
     daemon.client().sync()
     after = daemon.agent()
@@ -231,7 +214,6 @@ def test_all_configuration_errors_are_reported_with_their_exit_code(launch: Laun
     )
     code, output = failed_start(daemon)
     assert code == Exit.CONFIG
-    assert "Traceback" not in output
     for problem in ("chunkng", "chunking", "query.maxResults", "limits.maxFileBytes"):
         assert problem in output
 
@@ -243,7 +225,6 @@ def test_broken_configuration_file_is_named(launch: Launch, text: str) -> None:
     code, output = failed_start(daemon)
     assert code == Exit.CONFIG
     assert daemon.config.name in output
-    assert "Traceback" not in output
 
 
 def test_foreign_sections_are_ignored_with_a_notice(launch: Launch) -> None:
@@ -261,7 +242,6 @@ def test_database_of_another_program_is_refused_and_unchanged(launch: Launch, tm
     code, output = failed_start(daemon)
     assert code == Exit.CANNOT_CREATE
     assert "is not an index of memoryd" in output
-    assert "Traceback" not in output
     assert theirs.read_bytes() == before
     assert not daemon.socket.exists(), "no socket is opened before the index"
 
@@ -308,18 +288,6 @@ def start_activated(daemon: RunningDaemon, manager: socket.socket) -> subprocess
     arguments = [sys.executable, "-c", PASSER, str(manager.fileno())]
     with daemon.log.open("ab") as log:
         return subprocess.Popen(arguments, env=daemon.env, pass_fds=[manager.fileno()], stdout=log, stderr=log)
-
-
-def test_damaged_index_is_rebuilt_from_the_notes(launch: Launch) -> None:
-    daemon = launch()
-    daemon.start()
-    daemon.client().sync()
-    index = Path(daemon.agent()["database"]["path"])
-    daemon.stop()
-    index.write_bytes(b"\xa5" * 8192)
-    daemon.start()
-    daemon.client().sync()
-    assert paths_found(daemon, "GW-4172") == ["memory/2026-10-06.md"]
 
 
 def test_index_deleted_while_open_is_rebuilt(launch: Launch) -> None:

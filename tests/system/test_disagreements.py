@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from memoryd.errors import Denied, InvalidRequest, NotFound
+from memoryd.errors import InvalidRequest, NotFound
 from memoryd.wire import Exit
 from tests.daemon import RunningDaemon, write_config
 from tests.waiting import eventually
@@ -154,11 +154,3 @@ def test_unknown_disagreement_is_refused(daemon: RunningDaemon) -> None:
     assert "no disagreements" in memoryctl(daemon, "disagreements", "list", expected=Exit.NOTHING_FOUND)
     with pytest.raises(NotFound):
         daemon.client().settle_disagreement(pair["id"], "newer")
-
-
-def test_read_only_workspace_settles_nothing(tmp_path: Path) -> None:
-    with daemon_with(tmp_path, readOnly=True) as daemon:
-        [pair] = pairs(daemon)
-        with pytest.raises(Denied):
-            daemon.client().settle_disagreement(pair["id"], "newer")
-        assert (daemon.workspace / LOG).read_text() == PAGES[LOG]

@@ -1,4 +1,4 @@
-"""Opinions over several runs of reflect: what a person writes, takes back or deletes, and a ledger that is lost."""
+"""Opinions over several runs of reflect: edits, deletions and undo by a person, and a lost ledger."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -28,7 +28,7 @@ def daemon(tmp_path: Path) -> Iterator[RunningDaemon]:
 
 
 def reflected(daemon: RunningDaemon, *lines: tuple[str, str]) -> float:
-    """Write logs, reflect, and return the confidence of the tea; it must come out again to the bit."""
+    """Write logs, reflect, and return the confidence of the opinion on tea; a replay must give exactly the same."""
     write_logs(daemon.workspace, lines)
     client = daemon.client()
     client.sync()
@@ -37,7 +37,7 @@ def reflected(daemon: RunningDaemon, *lines: tuple[str, str]) -> float:
     return client.why_opinion(TEA_ID)["confidence"]
 
 
-def test_evidence_moves_an_opinion_run_by_run_and_no_run_twice(daemon: RunningDaemon) -> None:
+def test_evidence_moves_an_opinion_once(daemon: RunningDaemon) -> None:
     assert [reflected(daemon), reflected(daemon)] == [0.75, 0.75]
     assert [reflected(daemon, ("01-03", COFFEE)), reflected(daemon)] == [0.65, 0.65]
     assert "0.65" in (daemon.workspace / "bank" / "opinions.md").read_text()
@@ -47,8 +47,8 @@ def test_denial_without_attribute_is_put_before_a_person_and_counts_once_accepte
     assert reflected(daemon, ("01-03", DENIED)) == 0.75
     client = daemon.client()
     # of each opinion that it denies there is one
-    proposed = [client.proposal(one["id"]) for one in client.proposals()["proposals"]]
-    (asked,) = [one for one in proposed if f"contradicts={TEA_ID[:8]}" in one["diff"]]
+    proposed = [client.proposal(proposal["id"]) for proposal in client.proposals()["proposals"]]
+    (asked,) = [proposal for proposal in proposed if f"contradicts={TEA_ID[:8]}" in proposal["diff"]]
     client.accept_proposal(asked["id"])
     assert f"contradicts={TEA_ID[:8]}" in (daemon.workspace / "memory" / "2026-01-03.md").read_text()
     assert reflected(daemon) == 0.65
@@ -62,7 +62,7 @@ def test_evidence_from_before_the_window_counts_once_and_old_denials_are_propose
     assert [client.reflect("1d")["steps"], client.reflect("1d")["steps"], client.reflect(SINCE)["steps"]] == [2, 0, 0]
     assert client.why_opinion(TEA_ID)["confidence"] == 0.65
     assert client.replay_opinions()["equal"]
-    diffs = [client.proposal(one["id"])["diff"] for one in client.proposals()["proposals"]]
+    diffs = [client.proposal(proposal["id"])["diff"] for proposal in client.proposals()["proposals"]]
     assert sum(f"contradicts={TEA_ID[:8]}" in diff for diff in diffs) == 1
 
 
