@@ -19,7 +19,7 @@ from memoryd.store.ledger.ledger import Ledger
 from memoryd.wire import Exit
 from tests.daemon import RunningDaemon, write_config
 from tests.sweeps import swept
-from tests.system.test_sessions_forgotten import holding
+from tests.system.test_sessions_forgotten import files_with
 from tests.waiting import eventually
 
 CANARY = "zanzibarcanary"
@@ -63,7 +63,7 @@ def test_forgotten_memory_leaves_no_byte_on_disk(launch: Launch) -> None:
     daemon = launch()
     client = daemon.client()
     client.add_turn(f"Remember: the {CANARY} is in the cellar!", "Yes.", session="s1")
-    assert holding(daemon)
+    assert files_with(daemon)
     plan = client.forget(CANARY, dry_run=True)
     assert [memory["content"] for memory in plan["memories"]] == [f"The {CANARY} is in the cellar"]
     assert (plan["lines"], plan["forgotten"]) == ([f"{LOG}#L6", "memory/2025-11-28.md#L2"][::-1], False)
@@ -72,10 +72,10 @@ def test_forgotten_memory_leaves_no_byte_on_disk(launch: Launch) -> None:
     done = client.forget(plan["memories"][0]["id"][:8])
 
     assert (done["forgotten"], done["unfinished"], done["files"]) == (True, [], 3)
-    eventually(lambda: not holding(daemon))
+    eventually(lambda: not files_with(daemon))
     assert not (daemon.workspace / "bank/entities/peter.md").exists(), "all of it was generated"
     daemon.stop()
-    assert holding(daemon) == []
+    assert files_with(daemon) == []
     assert (daemon.workspace / LOG).read_text() == "# Thursday\n\nA long day.\n\n## Retain\n- O @Peter: Prefers tea\n"
     assert restarted(daemon).qa_session("s1")["sequence"][0]["q"] == "Remember: [forgotten]!"
 
@@ -129,7 +129,7 @@ def test_f158_entity_name_and_similar_held_answer_are_forgotten_too(launch: Laun
 
     def held() -> list[str]:
         # at debug level the log names each file that is read
-        return [path for path in holding(daemon, word=name) if path != str(daemon.log)]
+        return [path for path in files_with(daemon, word=name) if path != str(daemon.log)]
 
     assert any("ledger" in path for path in held())
 
@@ -172,7 +172,7 @@ def test_other_changes_of_the_same_log_stay_undoable(launch: Launch) -> None:
     for gone in (stated[1]["id"], each["memories"][1]["id"]):
         client.forget(gone)
 
-    eventually(lambda: not holding(daemon, word=word))
+    eventually(lambda: not files_with(daemon, word=word))
     assert log.read_text() == "## Retain\n- W @Peter: The hens lay\n- W(pin) @Peter: Bees swarm\n- W: one of two\n"
     changes = [row for row in client.changes()["changes"] if row["by"] != "forget"]
     assert [row["undoable"] for row in changes] == [True, True, True, True, True, False, True]
@@ -255,7 +255,7 @@ def test_interrupted_forgetting_is_completed_at_the_next_start(launch: Launch, p
         # it had not started, or is completed at this moment
         with contextlib.suppress(NotFound):
             client.forget(CANARY)
-    eventually(lambda: not holding(daemon))
+    eventually(lambda: not files_with(daemon))
 
 
 def test_kill_after_the_note_leaves_no_hash_of_the_line(launch: Launch) -> None:
@@ -267,7 +267,7 @@ def test_kill_after_the_note_leaves_no_hash_of_the_line(launch: Launch) -> None:
     asyncio.run(_begin(ledger, daemon.workspace, reply["memories"][0]["id"]))
 
     restarted(daemon)
-    eventually(lambda: not holding(daemon))
+    eventually(lambda: not files_with(daemon))
     daemon.stop()
     assert _stated(ledger) == 0
 
@@ -413,7 +413,7 @@ def test_unusual_texts_leave_nothing(launch: Launch, said: str, traces: list[str
 
     assert (done["forgotten"], done["unfinished"]) == (True, [])
     daemon.stop()
-    assert [holding(daemon, word=trace) for trace in traces] == [[]] * len(traces)
+    assert [files_with(daemon, word=trace) for trace in traces] == [[]] * len(traces)
 
 
 def test_forgotten_line_is_removed_from_corrections_of_it(launch: Launch) -> None:

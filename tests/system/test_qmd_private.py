@@ -125,9 +125,7 @@ def test_f158_edited_or_forgotten_text_leaves_qmd(daemon: RunningDaemon) -> None
 
 
 @pytest.mark.torture
-def test_qmd_that_runs_no_more_holds_nothing_forgotten_and_one_that_cannot_forget_is_named(
-    tmp_path: Path, workspace: Path
-) -> None:
+def test_forgetting_reports_a_locked_qmd_and_cleans_a_missing_one(tmp_path: Path, workspace: Path) -> None:
     program = tmp_path / "qmd"
     program.symlink_to(real_qmd())
     with with_qmd(tmp_path, workspace, command=str(program), paths=ALL, update=QUICK) as daemon:
@@ -139,15 +137,15 @@ def test_qmd_that_runs_no_more_holds_nothing_forgotten_and_one_that_cannot_forge
         wait_for_answer(daemon, "ocelot", "memory/2025-11-27.md")
         home = Path(qmd_of(daemon)["home"])
         index = home / "xdg-cache" / "qmd"
-        kept_away = apsw.Connection(str(index / "index.sqlite"), flags=apsw.SQLITE_OPEN_READONLY)
-        kept_away.execute("BEGIN")
-        kept_away.execute("SELECT count(*) FROM documents").fetchall()
+        locking = apsw.Connection(str(index / "index.sqlite"), flags=apsw.SQLITE_OPEN_READONLY)
+        locking.execute("BEGIN")
+        locking.execute("SELECT count(*) FROM documents").fetchall()
 
         done = daemon.client().forget("ocelot")
 
         assert not done["forgotten"]
         assert any("qmd may hold it still" in step for step in done["unfinished"])
-        kept_away.close()
+        locking.close()
         eventually(lambda: not stored_words(daemon, "ocelot") and not daemon.degraded())
     program.unlink()
     changed = daemon_for(tmp_path, workspace, command=str(program), paths=ALL, update=QUICK)
@@ -158,7 +156,7 @@ def test_qmd_that_runs_no_more_holds_nothing_forgotten_and_one_that_cannot_forge
 
 
 @pytest.mark.sweep
-def test_page_that_tells_of_a_private_note_is_not_told_by_qmd(tmp_path: Path, workspace: Path) -> None:
+def test_page_made_from_a_private_note_is_not_returned_by_qmd(tmp_path: Path, workspace: Path) -> None:
     stated = "## Retain\n- W @Peter: The ocelot is in the cellar\n"
     with with_qmd(tmp_path, workspace, paths=ALL, update=QUICK) as daemon:
         write_note(daemon, "memory/2025-11-27.md", stated)
@@ -172,12 +170,12 @@ def test_page_that_tells_of_a_private_note_is_not_told_by_qmd(tmp_path: Path, wo
         write_note(daemon, "memory/2025-11-27.md", f"{PRIVATE}{stated}")
         eventually(lambda: not paths(found(daemon, "ocelot")))
         wait_for_qmd(daemon)
-        assert "ocelot" in (workspace / "bank/entities/peter.md").read_text(), "nothing is written"
+        assert "ocelot" in (workspace / "bank/entities/peter.md").read_text(), "no page is rewritten"
         for _ in range(whole_or(4, 20)):
             assert not paths(found(daemon, "ocelot"))
 
 
-def test_nothing_new_reaches_qmd_while_nobody_knows_the_rules(tmp_path: Path, workspace: Path) -> None:
+def test_no_new_note_reaches_qmd_while_the_rules_are_unreadable(tmp_path: Path, workspace: Path) -> None:
     (workspace / ".memoryignore").mkdir()
     (workspace / "memory" / "diary.md").write_text("The ocelot.\n")
     with with_qmd(tmp_path, workspace, paths=ALL, update=QUICK) as daemon:
@@ -189,7 +187,7 @@ def test_nothing_new_reaches_qmd_while_nobody_knows_the_rules(tmp_path: Path, wo
 
 
 @pytest.mark.torture
-def test_vectors_of_a_private_note_go_with_it(tmp_path: Path, workspace: Path, starter_model: Path) -> None:
+def test_vectors_of_a_private_note_are_deleted(tmp_path: Path, workspace: Path, starter_model: Path) -> None:
     with with_qmd(tmp_path, workspace, starter_model, searchMode="vsearch", paths=ALL, update=QUICK) as daemon:
         write_note(daemon, "memory/diary.md", "The ocelot.\n")
         assert daemon.client().sync(wait="embedded", timeout_ms=60_000)["complete"]
@@ -216,8 +214,8 @@ def vector_of(home: Path, word: str) -> bytes:
 
 def holds_part_of(vector: bytes, home: Path) -> bool:
     """Tell whether a part of it lies in a file; the whole may lie on two pages."""
-    held = b"".join(path.read_bytes() for path in below(home))
-    return any(vector[at : at + 64] in held for at in range(0, len(vector), 64))
+    content = b"".join(path.read_bytes() for path in below(home))
+    return any(vector[at : at + 64] in content for at in range(0, len(vector), 64))
 
 
 @pytest.fixture(scope="module")
@@ -246,7 +244,7 @@ def left(stopped: tuple[RunningDaemon, Path, Path]) -> tuple[Path, Path]:
 
 
 @pytest.mark.parametrize("how", ["qmd is gone", "another backend"])
-def test_qmd_that_runs_no_more_keeps_nothing_that_became_private(left: tuple[Path, Path], how: str) -> None:
+def test_index_of_a_removed_qmd_keeps_no_private_note(left: tuple[Path, Path], how: str) -> None:
     home, _ = left
     workspace = home / "workspace"
     if how == "another backend":
@@ -259,7 +257,7 @@ def test_qmd_that_runs_no_more_keeps_nothing_that_became_private(left: tuple[Pat
 
 
 @pytest.mark.torture
-def test_index_that_an_older_version_left_is_cleaned(left: tuple[Path, Path]) -> None:
+def test_index_of_an_older_version_is_cleaned(left: tuple[Path, Path]) -> None:
     home, qmd = left
     (qmd / "memoryd.json").write_text('{"updatedAt": 1790000000.0}')
     with with_qmd(home, home / "workspace", paths=ALL, update=QUICK) as daemon:

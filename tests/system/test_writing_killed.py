@@ -10,8 +10,8 @@ import pytest
 from memoryd.client import Client
 from tests.daemon import RunningDaemon
 from tests.sweeps import swept
-from tests.system.test_reflect import begun, notes_in
-from tests.system.test_reflect_killed import killed_while, tried
+from tests.system.test_reflect import daemon_with, notes_in
+from tests.system.test_reflect_killed import attempt, kill_during
 
 SAID = "W @Peter: keeps the ladder behind the barn"
 NOTES = {
@@ -33,7 +33,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, st
     """Return the notes after each act, which nobody killed."""
     found: dict[str, dict[str, str]] = {}
     for name, act in ACTS.items():
-        with begun(tmp_path_factory.mktemp(name), NOTES) as daemon:
+        with daemon_with(tmp_path_factory.mktemp(name), NOTES) as daemon:
             act(daemon.client())
             found[name] = notes_in(daemon.workspace)
     return found
@@ -47,11 +47,11 @@ def drafts(workspace: Path) -> list[Path]:
 def test_what_was_written_is_listed_and_taken_back_after_a_kill(
     tmp_path: Path, finished: dict[str, dict[str, str]], what: str, delay: float
 ) -> None:
-    daemon: RunningDaemon = begun(tmp_path, NOTES)
+    daemon: RunningDaemon = daemon_with(tmp_path, NOTES)
     with daemon:
         client = daemon.client()
         client.sync()
-        killed_while(daemon, threading.Thread(target=tried, args=(ACTS[what], client)), delay)
+        kill_during(daemon, threading.Thread(target=attempt, args=(ACTS[what], client)), delay)
         left = notes_in(daemon.workspace)
         assert left in (NOTES, finished[what])
         daemon.start()
