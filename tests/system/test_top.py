@@ -1,4 +1,4 @@
-"""`memoryctl top` over the real daemon."""
+"""`memoryctl top` with the real daemon."""
 
 import json
 import os
@@ -29,11 +29,11 @@ def environment(daemon: RunningDaemon) -> dict[str, str]:
     return {**daemon.env, "PYTHONPATH": os.environ.get("PYTHONPATH", "")}
 
 
-def test_one_interval_as_json_and_as_a_screen(running: RunningDaemon) -> None:
+def test_one_interval_as_json_and_as_text(running: RunningDaemon) -> None:
     arguments = [*TOP, "--once", "-n", "0.2"]
-    told = ran([*arguments, "--json"], env=environment(running), capture_output=True, text=True, timeout=120)
-    found = json.loads(told.stdout)
-    assert told.returncode == Exit.DONE, told.stderr
+    result = ran([*arguments, "--json"], env=environment(running), capture_output=True, text=True, timeout=120)
+    found = json.loads(result.stdout)
+    assert result.returncode == Exit.DONE, result.stderr
     assert [row["name"] for row in found["routes"]] == ["GET /metrics"]
     assert found["processes"][0]["process"] == "daemon"
     assert found["queues"] == [{"agent": "main", "pendingFiles": 0, "pendingEmbeddings": 0, "pendingCaptures": 0}]
@@ -43,7 +43,7 @@ def test_one_interval_as_json_and_as_a_screen(running: RunningDaemon) -> None:
     assert "\x1b" not in shown
 
 
-def test_restart_meanwhile_is_told_and_waited_for(running: RunningDaemon) -> None:
+def test_restart_is_reported_and_waited_for(running: RunningDaemon) -> None:
     out = running.home / "top.jsonl"
     with out.open("wb") as written:
         child = started([*TOP, "--json", "-n", "0.2"], env=environment(running), stdout=written, stderr=written)
@@ -63,8 +63,10 @@ def test_restart_meanwhile_is_told_and_waited_for(running: RunningDaemon) -> Non
         child.wait(60)
 
 
-def test_daemon_that_does_not_run_is_one_sentence(running: RunningDaemon) -> None:
+def test_missing_daemon_is_reported_with_a_hint(running: RunningDaemon) -> None:
     nowhere = [*TOP, "--socket", str(running.home / "no.sock")]
-    told = ran(nowhere, env=environment(running), stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120)
-    assert told.returncode == Exit.NOT_RUNNING
-    assert told.stderr.splitlines()[1].startswith("start it: ")
+    result = ran(
+        nowhere, env=environment(running), stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120
+    )
+    assert result.returncode == Exit.NOT_RUNNING
+    assert result.stderr.splitlines()[1].startswith("start it: ")
