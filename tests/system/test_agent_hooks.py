@@ -82,8 +82,7 @@ def our_commands(text: str) -> dict[str, str]:
 
 
 def memoryctl(daemon: RunningDaemon, *arguments: str) -> Run:
-    command = [sys.executable, "-c", "from memoryd.cli.main import main; main()", "hooks", *arguments]
-    return ran(command, env=environment(daemon), capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
+    return daemon.memoryctl("hooks", *arguments)
 
 
 def test_session_start_gets_the_stable_block_as_data(daemon: RunningDaemon) -> None:
@@ -148,11 +147,8 @@ def test_command_in_prompt_is_executed(daemon: RunningDaemon) -> None:
 
 
 def test_hooks_run_command_runs_the_same_hook(daemon: RunningDaemon) -> None:
-    command = [sys.executable, "-c", "from memoryd.cli.main import main; main()", "hooks", "run", "SessionStart"]
     body = json.dumps(hook_input("SessionStart", source="startup"))
-    result = ran(
-        [*command, *UNHURRIED], input=body, env=environment(daemon), capture_output=True, text=True, check=False
-    )
+    result = daemon.memoryctl("hooks", "run", "SessionStart", *UNHURRIED, given=body)
     assert "alder" in context(result, "SessionStart")
 
 

@@ -1,6 +1,5 @@
 """Search by the real daemon: ranking, folding of copies, filters, verdicts and explanations."""
 
-import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date, timedelta
@@ -10,6 +9,7 @@ from typing import Any, Literal
 import pytest
 
 from tests.daemon import RunningDaemon, write_config
+from tests.system.agents import daemon_of_agents
 from tests.system.over_socket import send
 from tests.waiting import eventually
 
@@ -67,10 +67,7 @@ def workspaces(
             agent = f"{kind}-{number}"
             (home / agent / "memory").mkdir(parents=True)
             listed.append({"id": agent, "workspace": str(home / agent), "memorySearch": search})
-    defaults = {"memorySearch": {"provider": "none", "sync": QUICK}}
-    config = home / "config.json5"
-    config.write_text(json.dumps({"agents": {"defaults": defaults, "list": listed}}))
-    with RunningDaemon(home, config, home) as daemon:
+    with daemon_of_agents(home, listed, search={"sync": QUICK}) as daemon:
         yield {
             kind: [SearchedWorkspace(f"{kind}-{at}", home / f"{kind}-{at}", daemon) for at in range(KINDS[kind][0])]
             for kind in KINDS

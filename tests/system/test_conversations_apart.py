@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 from memoryd.wire import SESSIONS_MAX
 from tests.daemon import RunningDaemon
 from tests.sweeps import whole_or
+from tests.system.agents import daemon_of_agents, with_socket
 from tests.system.over_socket import send
 from tests.waiting import eventually
 
@@ -54,21 +55,16 @@ def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningDaemon]:
     for agent in AGENTS:
         (home / "talks" / agent).mkdir(parents=True)
         folders.append({"path": str(home / "talks" / agent), "agent": agent, "format": "claude-code"})
-        bound: object = {"path": str(home / "run" / f"{agent}.sock"), "sessionKey": f"agent:{agent}:main"}
-        listed.append({"id": agent, "sockets": [bound]})
+        listed.append(with_socket(home, agent, sessionKey=f"agent:{agent}:main"))
     # one has its own index of notes
     listed[2]["memorySearch"] = {"query": {"hybrid": {"candidateMultiplier": 6}}}
     search = {
-        "provider": "none",
         "sources": ["memory", "sessions"],
         "experimental": {"sessionMemory": True},
         "sync": {"sessions": {"deltaBytes": 0, "deltaMessages": 0}},
     }
-    agents = {"defaults": {"workspace": str(workspace), "memorySearch": search}, "list": listed}
-    config = home / "config.json5"
-    config.write_text(json.dumps({"agents": agents, "memory": {"sessions": {"folders": folders}}}))
-    config.chmod(0o600)
-    with RunningDaemon(home, config, workspace) as running:
+    memory = {"sessions": {"folders": folders}}
+    with daemon_of_agents(home, listed, workspace, search=search, memory=memory) as running:
         running.client().sync()
         yield running
 

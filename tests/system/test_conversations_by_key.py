@@ -7,6 +7,7 @@ import pytest
 
 from memoryd.store.ledger.conversations import MAX_AGENTS_KEYS
 from tests.daemon import RunningDaemon, write_workspace
+from tests.system.agents import daemon_of_agents, with_socket
 from tests.system.over_socket import Answer, send
 
 ALICE, BOB = "agent:main:discord:direct:alice", "agent:main:discord:direct:bob"
@@ -27,13 +28,9 @@ def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningDaemon]:
     sockets.append({"path": str(home / "run" / "bob.sock"), "sessionKey": BOB})
     listed = [
         {"id": "main", "default": True, "sockets": sockets},
-        {"id": "eve", "sockets": [{"path": str(home / "run" / "eve.sock"), "sessionKey": "agent:eve:main"}]},
+        with_socket(home, "eve", sessionKey="agent:eve:main"),
     ]
-    defaults = {"workspace": str(workspace), "memorySearch": {"provider": "none"}}
-    config = home / "config.json5"
-    config.write_text(json.dumps({"agents": {"defaults": defaults, "list": listed}}))
-    config.chmod(0o600)
-    with RunningDaemon(home, config, workspace) as running:
+    with daemon_of_agents(home, listed, workspace) as running:
         yield running
 
 

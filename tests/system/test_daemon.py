@@ -18,6 +18,7 @@ from memoryd.client import Client
 from memoryd.errors import NotNow
 from memoryd.wire import Exit
 from tests.daemon import RunningDaemon, write_config
+from tests.system.agents import daemon_of_agents
 from tests.waiting import SECONDS, eventually
 
 QUICK = {"sync": {"watchDebounceMs": 50, "settleMs": 20, "deleteGraceMs": 100, "reconcileSeconds": 1}}
@@ -250,10 +251,8 @@ def test_socket_that_cannot_be_opened_closes_the_others(tmp_path: Path, workspac
     occupied = tmp_path / "occupied"
     occupied.write_text("not a socket")
     paths = [tmp_path / "agents" / "first.sock", occupied]
-    listed = [{"id": "main", "workspace": str(workspace), "sockets": [{"path": str(path)} for path in paths]}]
-    config = tmp_path / "config.json5"
-    config.write_text(json.dumps({"agents": {"defaults": {"memorySearch": {"provider": "none"}}, "list": listed}}))
-    daemon = RunningDaemon(tmp_path, config, workspace)
+    listed = [{"id": "main", "sockets": [{"path": str(path)} for path in paths]}]
+    daemon = daemon_of_agents(tmp_path, listed, workspace)
     code, output = failed_start(daemon)
     assert code == Exit.NOT_PERMITTED
     assert "occupied" in output
@@ -332,14 +331,7 @@ def test_note_with_modification_time_in_the_far_future_is_indexed(launch: Launch
 
 
 def test_two_agents_on_one_workspace_share_one_index(tmp_path: Path, workspace: Path) -> None:
-    search = {"provider": "none", **QUICK}
-    agents = {
-        "defaults": {"memorySearch": search},
-        "list": [{"id": name, "workspace": str(workspace)} for name in "ab"],
-    }
-    config = tmp_path / "config.json5"
-    config.write_text(json.dumps({"agents": agents}))
-    with RunningDaemon(tmp_path, config, workspace) as daemon:
+    with daemon_of_agents(tmp_path, ({"id": name} for name in "ab"), workspace, search=QUICK) as daemon:
         daemon.client().sync()
         first, second = daemon.client().status()["agents"]
         assert (first["id"], second["id"]) == ("a", "b")
@@ -354,27 +346,12 @@ def test_agents_on_two_workspaces_do_not_see_each_other(tmp_path: Path, workspac
     other = tmp_path / "other"
     other.mkdir()
     (other / "MEMORY.md").write_text("The quetzal is private.\n")
-    folders = {"a": workspace, "b": other}
-    agents = {
-        "defaults": {"memorySearch": {"provider": "none", **QUICK}},
-        "list": [{"id": name, "workspace": str(folder)} for name, folder in folders.items()],
-    }
-    config = tmp_path / "config.json5"
-    config.write_text(json.dumps({"agents": agents}))
-    with RunningDaemon(tmp_path, config, workspace) as daemon:
+    agents: list[dict[str, str]] = [{"id": "a"}, {"id": "b", "workspace": str(other)}]
+    with daemon_of_agents(tmp_path, agents, workspace, search=QUICK) as daemon:
         daemon.client().sync()
         assert daemon.client().search("quetzal", agent="b")["results"]
         assert not daemon.client().search("quetzal", agent="a")["results"]
         assert not daemon.client().search("GW-4172", agent="b")["results"]
-
-
-def test_disabled_agent_is_not_searched(launch: Launch, tmp_path: Path, workspace: Path) -> None:
-    daemon = launch()
-    daemon.config = write_config(tmp_path, workspace, None, search={"enabled": False})
-    daemon.start()
-    with pytest.raises(Exception, match="memory search is off"):
-        daemon.client().search("gateway")
-    assert daemon.client().health()["ok"]
 
 
 def test_daemon_does_not_touch_the_notes(launch: Launch, workspace: Path) -> None:

@@ -11,6 +11,7 @@ from memoryd.client import Client
 from memoryd.errors import Denied, InvalidRequest, NotFound
 from memoryd.wire import Exit
 from tests.daemon import RunningDaemon
+from tests.system.agents import daemon_of_agents, socket_of, with_socket
 from tests.system.test_opinions_command import write_logs
 
 PAGE = "\ufeff---\r\n# whose\r\ntitle: Peter # he\r\naliases: [ P ]\r\n---\r\n# Peter\r\n\r\nA friend.".encode()
@@ -32,13 +33,8 @@ def daemon(tmp_path: Path) -> Iterator[RunningDaemon]:
     (workspace / "MEMORY.md").write_text("# Memory\n")
     (workspace / "bank" / "entities").mkdir(parents=True)
     (workspace / "bank" / "entities" / "peter.md").write_bytes(PAGE)
-    config = tmp_path / "config.json5"
-    agents = {
-        "defaults": {"workspace": str(workspace), "memorySearch": {"provider": "none"}},
-        "list": [{"id": "alpha", "default": True, "sockets": [{"path": str(tmp_path / "alpha.sock")}]}, {"id": "beta"}],
-    }
-    config.write_text(json.dumps({"agents": agents}))
-    with RunningDaemon(tmp_path, config, workspace) as running:
+    agents = [{**with_socket(tmp_path, "alpha"), "default": True}, {"id": "beta"}]
+    with daemon_of_agents(tmp_path, agents, workspace) as running:
         running.client().sync()
         yield running
 
@@ -153,7 +149,7 @@ def test_invalid_merge_is_refused_and_writes_nothing(daemon: RunningDaemon) -> N
 
 
 def test_agent_sees_no_entity_of_another_and_merges_none(daemon: RunningDaemon, tmp_path: Path) -> None:
-    with Client(tmp_path / "alpha.sock") as alpha:
+    with Client(socket_of(tmp_path, "alpha")) as alpha:
         key = "agent:alpha:telegram:direct:42"
         assert "Zinnober" not in str(alpha.entities(session_key=key))
         assert "secret" not in str(alpha.entity("Pete", session_key=key))

@@ -4,7 +4,6 @@ import json
 import os
 import shlex
 import signal
-import sys
 from collections.abc import Iterator
 from datetime import date, timedelta
 from io import BytesIO
@@ -18,11 +17,10 @@ from memoryd.cli.importing.lines import BATCH, BATCH_DAYS, LINE_BYTES_MAX, batch
 from memoryd.cli.main import INTERRUPTED
 from memoryd.domain.memories.kinds import CHANGES_MAX
 from memoryd.wire import Exit
-from tests.daemon import RunningDaemon
+from tests.daemon import MEMORYCTL, RunningDaemon
+from tests.system.agents import daemon_of_agents
 from tests.waiting import eventually
-from tests.warm.programs import ran
 
-MEMORYCTL = (sys.executable, "-c", "from memoryd.cli.main import main; main()")
 FIRST = (
     "# Tuesday\n\n## Retain\n- W @Peter: likes pears\n"
     "- O(c=0.7, i=0.4, pin, from=user, tags=x y) @Anna: hates plums\n    and wears clogs\n"
@@ -40,20 +38,14 @@ def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningDaemon]:
     (home / "one" / "memory" / "2026-10-07.md").write_text(SECOND)
     (home / "one" / "bank").mkdir()
     (home / "one" / "bank" / "world.md").write_text("# World\n\n- The gate opens at nine\n")
-    agents = {
-        "defaults": {"memorySearch": {"provider": "none"}},
-        "list": [{"id": name, "workspace": str(home / name)} for name in ("one", "two")],
-    }
-    config = home / "config.json5"
-    config.write_text(json.dumps({"agents": agents}))
-    with RunningDaemon(home, config, home / "one") as running:
+    agents = ({"id": name, "workspace": str(home / name)} for name in ("one", "two"))
+    with daemon_of_agents(home, agents, home / "one") as running:
         running.client().sync()
         yield running
 
 
 def memoryctl(daemon: RunningDaemon, agent: str, *arguments: str | Path, code: Exit = Exit.DONE) -> Any:
-    words = [*MEMORYCTL, *map(str, arguments), "--json", "--agent", agent]
-    result = ran(words, capture_output=True, text=True, env=daemon.env, stdin=DEVNULL)
+    result = daemon.memoryctl(*arguments, "--json", "--agent", agent)
     assert result.returncode == code, (arguments, result.stdout, result.stderr)
     return json.loads(result.stdout)
 
@@ -89,7 +81,7 @@ def test_export_is_imported_once_and_exported_unchanged(daemon: RunningDaemon) -
 
 def test_interrupted_import_prints_how_to_undo_it(daemon: RunningDaemon) -> None:
     before = daemon.client().memories(agent="two")["total"]
-    words = [*MEMORYCTL, "import", "-", "--agent", "two"]
+    words = [str(MEMORYCTL), "import", "-", "--agent", "two"]
     with Popen(words, stdin=PIPE, stdout=DEVNULL, stderr=PIPE, env=daemon.env, text=True) as importing:
         assert importing.stdin is not None
         assert importing.stderr is not None
@@ -179,8 +171,7 @@ def test_import_too_large_for_undo_is_reported_first(daemon: RunningDaemon) -> N
     with far.open("rb") as source:
         assert expected_changes(import_lines(source))[0] == CHANGES_MAX + 1
     file.write_text(json.dumps({"text": "for two alone", "scope": "agent:other", "days": days}))
-    words = [*MEMORYCTL, "import", str(file), "--agent", "two"]
-    result = ran(words, capture_output=True, text=True, env=daemon.env, stdin=DEVNULL)
+    result = daemon.memoryctl("import", str(file), "--agent", "two")
     assert "in part only" in result.stderr
     assert "memoryctl backup" in result.stderr
     assert "undo --run" in result.stderr
@@ -238,8 +229,7 @@ def test_missing_file_is_reported(daemon: RunningDaemon) -> None:
 def test_printed_undo_command_names_its_agent(daemon: RunningDaemon) -> None:
     """Numbers of changes count per workspace, and both have one of the same number."""
     daemon.client().retain("W @Peter: keeps bees", agent="one")
-    words = [*MEMORYCTL, "--agent", "two", "retain", "W @Anna: keeps hens"]
-    result = ran(words, capture_output=True, text=True, env=daemon.env, stdin=DEVNULL)
+    result = daemon.memoryctl("--agent", "two", "retain", "W @Anna: keeps hens")
     command = shlex.split(result.stderr.partition("to take it back: ")[2].splitlines()[0])
     undone = daemon.memoryctl(*command[1:])
     assert undone.returncode == Exit.DONE, undone.stderr

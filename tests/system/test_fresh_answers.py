@@ -1,6 +1,5 @@
 """An answer includes what was saved, moved or deleted just before the question, or says that it is incomplete."""
 
-import json
 import os
 import signal
 import threading
@@ -15,6 +14,7 @@ from memoryd.client import Client
 from memoryd.replies.search import SearchReply
 from tests.daemon import RunningDaemon, write_config
 from tests.fault.faults import overflow_events
+from tests.system.agents import daemon_of_agents
 from tests.waiting import eventually
 
 Start = Callable[..., RunningDaemon]
@@ -158,14 +158,12 @@ def test_each_workspace_is_scanned_for_its_own_questions(tmp_path: Path) -> None
     """One of them also indexes a folder of the other."""
     for agent in "ab":
         (tmp_path / agent / "memory").mkdir(parents=True)
-    listed = [
+    listed: list[dict[str, object]] = [
         {"id": "a", "workspace": str(tmp_path / "a"), "memorySearch": {"extraPaths": ["../b/memory"]}},
         {"id": "b", "workspace": str(tmp_path / "b")},
     ]
-    config = tmp_path / "config.json5"
-    search = {"provider": "none", "sync": SLOW, "query": AMPLE}
-    config.write_text(json.dumps({"agents": {"defaults": {"memorySearch": search}, "list": listed}}))
-    with RunningDaemon(tmp_path, config, tmp_path / "a") as daemon, daemon.client() as client:
+    search = {"sync": SLOW, "query": AMPLE}
+    with daemon_of_agents(tmp_path, listed, search=search) as daemon, daemon.client() as client:
         client.sync()
         eventually(lambda: all(status["watcher"]["ok"] for status in client.status()["agents"]))
         for number in range(3):

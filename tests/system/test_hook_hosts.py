@@ -17,7 +17,6 @@ from memoryd.wire import Exit
 from tests.daemon import RunningDaemon, indexed_daemon, write_workspace
 from tests.fake_hosts import COMMAND_HOSTS, PLUGIN_HOSTS, Told, exchange, play, plugin_program
 from tests.waiting import eventually
-from tests.warm.programs import ran
 
 PROMPT = "where is the sluice key?"
 ANSWER = "The sluice key hangs behind the clock in the mill, on the hook beside the gauge."
@@ -68,8 +67,7 @@ def home(daemon: RunningDaemon) -> Iterator[Path]:
 
 
 def memoryctl(daemon: RunningDaemon, *arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-c", "from memoryd.cli.main import main; main()", "hooks", *arguments]
-    return ran(command, env=environment(daemon), capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
+    return daemon.memoryctl("hooks", *arguments)
 
 
 def environment(daemon: RunningDaemon) -> Mapping[str, str]:

@@ -2,11 +2,9 @@
 
 import json
 import os
-import sys
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
-from subprocess import DEVNULL
 from typing import Any
 
 import pytest
@@ -18,11 +16,10 @@ from memoryd.wire import Exit
 from tests.daemon import RunningDaemon
 from tests.imports_written import INJECTION, SECRET, WRITERS, Written, said
 from tests.sweeps import some
-from tests.warm.programs import ran
+from tests.system.agents import daemon_of_agents
 
 IMPORTED_IN_FULL = some([JSONL, *SOURCES], 3)
 """Sources that are imported and undone in full: it is the same for all, once each was read."""
-MEMORYCTL = (sys.executable, "-c", "from memoryd.cli.main import main; main()")
 
 
 @pytest.fixture(scope="module")
@@ -30,19 +27,13 @@ def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningDaemon]:
     home = tmp_path_factory.mktemp("sources")
     (home / "one" / "memory").mkdir(parents=True)
     (home / "one" / "memory" / "2025-09-01.md").write_text("# Monday\n\n## Retain\n- W @Peter: likes pears\n")
-    config = home / "config.json5"
-    section = {"memorySearch": {"provider": "none"}}
-    config.write_text(
-        json.dumps({"agents": {"defaults": section, "list": [{"id": "one", "workspace": str(home / "one")}]}})
-    )
-    with RunningDaemon(home, config, home / "one") as running:
+    with daemon_of_agents(home, [{"id": "one"}], home / "one") as running:
         running.client().sync()
         yield running
 
 
 def memoryctl(daemon: RunningDaemon, *arguments: str | Path, code: Exit = Exit.DONE) -> Any:
-    words = [*MEMORYCTL, *map(str, arguments), "--json"]
-    result = ran(words, capture_output=True, text=True, env=daemon.env, stdin=DEVNULL)
+    result = daemon.memoryctl(*arguments, "--json")
     assert result.returncode == code, (arguments, result.stdout[-3000:], result.stderr[-3000:])
     return json.loads(result.stdout)
 

@@ -12,9 +12,8 @@ import memoryd
 from memoryd.domain.memories.entries import ChunkSettings, chunk_entries
 from memoryd.domain.text.tokens import estimate
 from memoryd.wire import Exit
-from tests.daemon import MEMORYCTL, RunningDaemon, write_config
+from tests.daemon import RunningDaemon, write_config
 from tests.embedding_endpoint import Endpoint
-from tests.warm.programs import ran
 
 SOURCE = Path(memoryd.__file__).parents[1]
 KEY = "sk-secret-of-the-test-4711"
@@ -33,14 +32,7 @@ def stopped(tmp_path: Path, workspace: Path, endpoint: Endpoint) -> RunningDaemo
 
 
 def memoryctl(daemon: RunningDaemon, *arguments: str) -> subprocess.CompletedProcess[str]:
-    result = ran(
-        [MEMORYCTL, *arguments],
-        capture_output=True,
-        text=True,
-        env={**daemon.env, "HOME": os.environ["HOME"], "PYTHONPATH": str(SOURCE)},
-        stdin=subprocess.DEVNULL,
-        timeout=120,
-    )
+    result = daemon.memoryctl(*arguments, HOME=os.environ["HOME"])
     assert KEY not in result.stdout + result.stderr
     return result
 

@@ -1,9 +1,7 @@
 """The loopback port of the real daemon, used with curl and with a plain HTTP client."""
 
 import json
-import os
 import socket
-import sys
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -32,9 +30,7 @@ def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OpenPort]:
 
 def memoryctl(opened: OpenPort, *arguments: str) -> str:
     """Return the output of a command."""
-    program = [sys.executable, "-c", "from memoryd.cli.main import main; main()", *arguments]
-    environment = {**opened.daemon.env, "PYTHONPATH": os.environ.get("PYTHONPATH", "")}
-    return ran(program, env=environment, capture_output=True, text=True, timeout=60).stdout
+    return opened.daemon.memoryctl(*arguments).stdout
 
 
 def curl(opened: OpenPort, path: str, *arguments: str) -> str:

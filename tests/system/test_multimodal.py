@@ -15,6 +15,7 @@ from tests.daemon import RunningDaemon, write_config
 from tests.embedding_endpoint import REFUSAL, Endpoint
 from tests.hasty import HASTY
 from tests.media_files import jpeg, mp3, png, wav
+from tests.system.agents import daemon_of_agents
 from tests.system.over_socket import send
 from tests.waiting import SECONDS, eventually
 
@@ -256,11 +257,11 @@ def test_two_workspaces_share_a_folder_of_pictures(
     (other / "memory").mkdir(parents=True)
     (other / "MEMORY.md").write_text("# Memory\n\nElsewhere.\n")
     search = search_of(endpoint) | {"extraPaths": [str(assets)]}
-    defaults = {"workspace": str(workspace), "memorySearch": search}
     listed = [{"id": "main"}, {"id": "work", "workspace": str(other)}]
-    config = tmp_path / "config.json5"
-    config.write_text(json.dumps({"agents": {"defaults": defaults, "list": listed}}))
-    with RunningDaemon(tmp_path, config, workspace) as daemon, Client(daemon.socket) as client:
+    with (
+        daemon_of_agents(tmp_path, listed, workspace, search=search) as daemon,
+        Client(daemon.socket) as client,
+    ):
         client.sync(wait="embedded", agent="main")
         client.sync(wait="embedded", agent="work")
         reply = client.search("red bicycle lighthouse", agent="work")

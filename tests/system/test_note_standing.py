@@ -1,6 +1,5 @@
 """Status in the front matter of a note: shown in every output, and lowers the rank, by the current day."""
 
-import json
 from collections.abc import Iterator
 from datetime import date, timedelta
 from pathlib import Path
@@ -12,6 +11,7 @@ from memoryd.domain.text.note_status import STATUS_EFFECTS
 from memoryd.domain.text.sanitizing import Flag
 from tests.daemon import RunningDaemon
 from tests.mcp_program import driven, text_of
+from tests.system.agents import daemon_of_agents
 
 SAYS = "The boiler of the cabin takes {} litres of glycol."
 NOTES = {
@@ -42,10 +42,7 @@ def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningDaemon]:
     (workspace / "memory" / "2026-10-01.md").write_text(
         "---\nstatus: deprecated\n---\n## Retain\n\n- W: The shed code is 5512.\n"
     )
-    config = workspace / "config.json5"
-    agents = {"defaults": {"memorySearch": {"provider": "none"}}, "list": [{"id": "main", "workspace": str(workspace)}]}
-    config.write_text(json.dumps({"agents": agents}))
-    with RunningDaemon(workspace, config, workspace) as running:
+    with daemon_of_agents(workspace, [{"id": "main"}], workspace) as running:
         running.client().sync()
         yield running
 

@@ -18,6 +18,7 @@ from memoryd.store.ledger.ledger import Ledger
 from memoryd.store.ledger.reflect import OpinionSteps
 from memoryd.wire import Exit
 from tests.daemon import RunningDaemon
+from tests.system.agents import daemon_of_agents, socket_of, with_socket
 from tests.unit.domain.memories.opinion_lines import book, line_of
 
 TEA = "O(c=0.7) @Peter: prefers tea in the morning"
@@ -61,16 +62,8 @@ def daemon(tmp_path: Path) -> Iterator[RunningDaemon]:
     workspace = tmp_path / "workspace"
     write_logs(workspace, LINES)
     (workspace / "MEMORY.md").write_text("# Memory\n")
-    config = tmp_path / "config.json5"
-    agents = {
-        "defaults": {"workspace": str(workspace), "memorySearch": {"provider": "none"}},
-        "list": [
-            {"id": "alpha", "default": True, "sockets": [{"path": str(tmp_path / "alpha.sock")}]},
-            {"id": "beta", "sockets": [{"path": str(tmp_path / "beta.sock")}]},
-        ],
-    }
-    config.write_text(json.dumps({"agents": agents}))
-    with RunningDaemon(tmp_path, config, workspace) as running:
+    agents = (with_socket(tmp_path, name) for name in ("alpha", "beta"))
+    with daemon_of_agents(tmp_path, agents, workspace) as running:
         running.client().sync()
         yield running
 
@@ -126,7 +119,7 @@ def test_agent_sees_no_opinion_or_evidence_of_another(daemon: RunningDaemon, tmp
     daemon.client().add_turn("Is there a ledger?", "Yes.", session="ledger", significance=0.0)
     record(ledger_of(daemon), daemon.workspace, planned())
     key = "agent:{}:telegram:direct:42"
-    with Client(tmp_path / "alpha.sock") as alpha, Client(tmp_path / "beta.sock") as beta:
+    with Client(socket_of(tmp_path, "alpha")) as alpha, Client(socket_of(tmp_path, "beta")) as beta:
         mine = alpha.opinions(session_key=key.format("alpha"))
         assert [opinion["id"] for opinion in mine["opinions"]] == [TEA_ID]
         with pytest.raises(NotFound):

@@ -1,9 +1,7 @@
 """The page over HTTP: login, content, writing, and that notes stay text."""
 
 import json
-import os
 import re
-import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -23,7 +21,6 @@ from memoryd.web.rendering import render
 from tests.page import HOSTILE, OURS, RLO, TURNED, OpenPage, PageClient, open_page, text_of
 from tests.sweeps import whole_or
 from tests.waiting import eventually
-from tests.warm.programs import ran
 
 RETAIN = "## Retain\n"
 NOTES = {
@@ -439,14 +436,12 @@ def test_stream_ends_with_its_session_which_has_only_one(opened: OpenPage) -> No
 
 
 def test_memoryctl_prints_the_link_and_the_ssh_command(opened: OpenPage) -> None:
-    program = [sys.executable, "-c", "from memoryd.cli.main import main; main()", "web"]
-    environment = {**opened.daemon.env, "PYTHONPATH": os.environ.get("PYTHONPATH", "")}
-    printed = ran([*program, "--print"], env=environment, capture_output=True, text=True, timeout=60)
+    printed = opened.daemon.memoryctl("web", "--print")
     assert printed.stdout.startswith(f"{opened.url}/web/login#")
     assert f"ssh -N -L {opened.port}:127.0.0.1:{opened.port} " in printed.stderr
     # the link is also printed where no browser can be opened
-    assert ran(program, env=environment, capture_output=True, text=True, timeout=60).stdout.startswith(opened.url)
-    reply = json.loads(ran([*program, "--json"], env=environment, capture_output=True, timeout=60).stdout)
+    assert opened.daemon.memoryctl("web").stdout.startswith(opened.url)
+    reply = json.loads(opened.daemon.memoryctl("web", "--json").stdout)
     assert (reply["port"], reply["expiresSeconds"]) == (opened.port, 60)
 
 

@@ -1,6 +1,5 @@
 """Privacy rules of the real daemon: whatever `.memoryignore` is, it answers, reports problems, and stops when asked."""
 
-import json
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -8,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.daemon import RunningDaemon, write_config
+from tests.system.agents import daemon_of_agents
 from tests.waiting import eventually
 
 HANG = "*a*a*a*a*a*a*a*a*a*a*b\n"
@@ -126,14 +126,8 @@ def test_rules_of_a_workspace_apply_to_others_that_list_its_folders(
     (inner / ".memoryignore").write_text("private/\n")
     lister = workspace / "inner" / "memory" / "deep" if outer else workspace
     lister.mkdir(exist_ok=True)
-    listed = [{"id": "a", "workspace": str(lister), "memorySearch": {"extraPaths": [".." if outer else "."]}}]
-    config = write_config(tmp_path, inner, None)
-    agents = {
-        "defaults": {"memorySearch": {"provider": "none"}},
-        "list": [*listed, {"id": "b", "workspace": str(inner)}],
-    }
-    config.write_text(json.dumps({"agents": agents}))
-    daemon = RunningDaemon(tmp_path, config, lister)
+    listed: list[dict[str, object]] = [{"id": "a", "memorySearch": {"extraPaths": [".." if outer else "."]}}]
+    daemon = daemon_of_agents(tmp_path, [*listed, {"id": "b", "workspace": str(inner)}], lister)
     daemon.start()
     try:
         client = daemon.client()

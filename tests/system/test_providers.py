@@ -17,6 +17,7 @@ from memoryd.wire import Exit
 from tests.daemon import RunningDaemon, indexed_daemon, write_config
 from tests.embedding_endpoint import TEXT_REFUSAL, Endpoint
 from tests.hasty import HASTY
+from tests.system.agents import daemon_of_agents
 from tests.system.test_memoryctl import ask as ask_memoryctl
 from tests.waiting import eventually
 
@@ -256,9 +257,7 @@ def several(home: Path, search: Mapping[str, object], entries: Mapping[str, Mapp
     for name in entries:
         (home / name / "memory").mkdir(parents=True)
     listed = [{"id": name, "workspace": str(home / name), **entry} for name, entry in entries.items()]
-    config = home / "config.json5"
-    config.write_text(json.dumps({"agents": {"defaults": {"memorySearch": search}, "list": listed}}))
-    return RunningDaemon(home, config, home / next(iter(entries)))
+    return daemon_of_agents(home, listed, search=search)
 
 
 def test_unusable_index_of_one_agent_does_not_affect_others(tmp_path: Path, endpoint: Endpoint) -> None:

@@ -15,6 +15,7 @@ from memoryd.sessions.qa_store import QaStore
 from memoryd.wire import ANSWER_CHARS_MAX, QUESTION_CHARS_MAX, TURNS_MAX
 from tests.daemon import PROGRAM, RunningDaemon, write_config
 from tests.hasty import HASTY
+from tests.system.agents import daemon_of_agents, socket_of, with_socket
 from tests.system.over_socket import Answer, send
 from tests.unit.domain.sessions.seven_turns import SEVEN
 from tests.waiting import eventually
@@ -354,14 +355,8 @@ def test_long_session_is_read_in_parts(launch: Launch) -> None:
 
 def two_agents(home: Path, workspace: Path) -> RunningDaemon:
     """Return a daemon with two agents on one workspace, each with its own socket."""
-    listed = [
-        {"id": name, "sockets": [{"path": str(home / "run" / f"{name}.sock"), "sessionKey": f"agent:{name}:main"}]}
-        for name in ("alpha", "beta")
-    ]
-    agents = {"defaults": {"workspace": str(workspace), "memorySearch": {"provider": "none"}}, "list": listed}
-    config = home / "config.json5"
-    config.write_text(json.dumps({"agents": agents}))
-    return RunningDaemon(home, config, workspace)
+    agents = (with_socket(home, name, sessionKey=f"agent:{name}:main") for name in ("alpha", "beta"))
+    return daemon_of_agents(home, agents, workspace)
 
 
 def test_agents_on_one_workspace_see_only_their_own_turns(tmp_path: Path, workspace: Path) -> None:
@@ -369,7 +364,7 @@ def test_agents_on_one_workspace_see_only_their_own_turns(tmp_path: Path, worksp
     with two_agents(tmp_path, workspace) as daemon:
 
         def ask(name: str, method: str, target: str, body: object = None) -> Answer:
-            return send(tmp_path / "run" / f"{name}.sock", method, f"/v1{target}", body)
+            return send(socket_of(tmp_path, name), method, f"/v1{target}", body)
 
         for name, word in words.items():
             said = {"q": f"Where is the {word} lantern?", "a": f"The {word} one: {ADVICE}", "significance": 1}
@@ -403,8 +398,8 @@ def test_unattributed_file_is_named_only_to_the_owner(tmp_path: Path, workspace:
     (workspace / "memory/sessions/telegram-4930123.json").write_text("{")
     with two_agents(tmp_path, workspace) as daemon:
         eventually(lambda: daemon.agent()["degraded"])
-        status = send(tmp_path / "run" / "alpha.sock", "GET", "/v1/status")
-        stats = send(tmp_path / "run" / "alpha.sock", "GET", "/v1/qa/stats")
+        status = send(socket_of(tmp_path, "alpha"), "GET", "/v1/status")
+        stats = send(socket_of(tmp_path, "alpha"), "GET", "/v1/qa/stats")
         assert "4930123" not in json.dumps([status.json, stats.json])
         assert "1 file" in stats.json["problems"][0]
         assert "telegram-4930123.json" in daemon.client().qa_stats()["problems"][0]

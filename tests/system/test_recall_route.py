@@ -11,6 +11,7 @@ import pytest
 from memoryd.errors import InvalidRequest
 from memoryd.replies.recall import RecallItemReply, RecallReply
 from tests.daemon import RunningDaemon, indexed_daemon
+from tests.system.agents import daemon_of_agents, socket_of, with_socket
 from tests.waiting import eventually
 
 LOG = """# Thursday
@@ -61,16 +62,9 @@ def daemon(tmp_path: Path) -> Iterator[RunningDaemon]:
 def shared(tmp_path: Path) -> Iterator[RunningDaemon]:
     """Run two agents with a socket each on one workspace."""
     workspace = write_notes(tmp_path / "ws")
-    listed = [
-        {"id": name, "workspace": str(workspace), "sockets": [{"path": str(tmp_path / "run" / f"{name}.sock")}]}
-        for name in ("alpha", "beta")
-    ]
-    config = tmp_path / "config.json5"
+    agents = (with_socket(tmp_path, name) for name in ("alpha", "beta"))
     scope = {"rules": [{"action": "allow", "match": {"chatType": "direct"}}]}
-    agents = {"defaults": {"memorySearch": {"provider": "none"}}, "list": listed}
-    config.write_text(json.dumps({"agents": agents, "memory": {"scope": scope}}))
-    config.chmod(0o600)
-    with RunningDaemon(tmp_path, config, workspace) as running:
+    with daemon_of_agents(tmp_path, agents, workspace, memory={"scope": scope}) as running:
         running.client().sync()
         yield running
 
@@ -181,7 +175,7 @@ def test_tiny_deadline_gives_an_answer_marked_incomplete(daemon: RunningDaemon) 
 def test_agents_of_one_workspace_never_see_each_others_lines(shared: RunningDaemon) -> None:
     owner = shared.client()
     for name, own, other in (("alpha", "zinnober", "ultramarin"), ("beta", "ultramarin", "zinnober")):
-        transport = httpx.HTTPTransport(uds=str(shared.home / "run" / f"{name}.sock"), verify=False)
+        transport = httpx.HTTPTransport(uds=str(socket_of(shared.home, name)), verify=False)
         with httpx.Client(transport=transport, base_url="http://memoryd") as client:
             key = {"sessionKey": f"agent:{name}:main"}
             for query in ("key clock stone", "zinnober ultramarin saffron", "Peter", "tell me about Peter"):

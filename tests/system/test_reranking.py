@@ -3,7 +3,6 @@
 import json
 import os
 import signal
-import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -17,9 +16,9 @@ from memoryd.client import Client
 from memoryd.replies.models import RerankerReply, WorkerReply
 from memoryd.replies.search import SearchReply
 from tests.daemon import RunningDaemon, indexed_daemon
+from tests.system.agents import daemon_of_agents
 from tests.tiny_rankers import write_bert_ranker, write_qwen_ranker
 from tests.waiting import eventually
-from tests.warm.programs import ran
 
 pytest.importorskip("llama_cpp")
 
@@ -186,14 +185,9 @@ def test_two_agents_share_one_reranker(tmp_path: Path, notes: Path, fast: Path) 
     other.mkdir(parents=True)
     for number in range(3):
         (other / f"else-{number}.md").write_text(f"# Else {number}\n\nWhich roof was mended, {number}?\n")
-    search = {"provider": "none", "query": {"rerank": {"modelPath": str(fast), **LONG}}}
-    agents = {
-        "defaults": {"memorySearch": search},
-        "list": [{"id": "one", "workspace": str(notes)}, {"id": "two", "workspace": str(other.parent)}],
-    }
-    config = tmp_path / "config.json5"
-    config.write_text(json.dumps({"agents": agents}))
-    with RunningDaemon(tmp_path, config, notes) as running:
+    search = {"query": {"rerank": {"modelPath": str(fast), **LONG}}}
+    agents = [{"id": "one"}, {"id": "two", "workspace": str(other.parent)}]
+    with daemon_of_agents(tmp_path, agents, notes, search=search) as running:
         client = running.client()
         for name in ("one", "two"):
             client.sync(agent=name, wait="indexed")
@@ -224,9 +218,8 @@ def test_two_agents_share_one_reranker(tmp_path: Path, notes: Path, fast: Path) 
 
 def doctor(running: RunningDaemon) -> dict[str, str]:
     """Return the check of the reranker in `memoryctl doctor`."""
-    command = [str(Path(sys.executable).parent / "memoryctl"), "doctor", "--json"]
-    output = ran(command, env=running.env, capture_output=True, text=True, check=False).stdout
-    (found,) = [check for check in json.loads(output)["checks"] if check["part"] == "reranker"]
+    checks = json.loads(running.memoryctl("doctor", "--json").stdout)["checks"]
+    (found,) = [check for check in checks if check["part"] == "reranker"]
     return dict(found)
 
 

@@ -1,6 +1,5 @@
 """A sandbox's socket cannot make the daemon send notes or spend tokens against its owner's settings."""
 
-import json
 from pathlib import Path
 
 import pytest
@@ -9,6 +8,7 @@ from memoryd.client import Client
 from memoryd.errors import Denied
 from tests.daemon import RunningDaemon
 from tests.embedding_endpoint import Endpoint
+from tests.system.agents import daemon_of_agents, socket_of, with_socket
 from tests.waiting import eventually
 
 GROUP = "agent:main:discord:group:7"
@@ -22,17 +22,13 @@ def daemon_with_sandbox(home: Path, workspace: Path, endpoint: Endpoint, *, is_p
         "remote": {"baseUrl": endpoint.url, "apiKey": "sk-4711"},
         "sync": {"paused": is_paused},
     }
-    listed = [{"id": "main", "sockets": [{"path": str(home / "run" / "sandbox.sock"), "sessionKey": GROUP}]}]
-    config = home / "config.json5"
-    defaults = {"workspace": str(workspace), "memorySearch": search}
-    config.write_text(json.dumps({"agents": {"defaults": defaults, "list": listed}}))
-    return RunningDaemon(home, config, workspace)
+    return daemon_of_agents(home, [with_socket(home, "main", sessionKey=GROUP)], workspace, search=search)
 
 
 def test_sandbox_cannot_embed_while_paused(tmp_path: Path, workspace: Path, endpoint: Endpoint) -> None:
     with (
         daemon_with_sandbox(tmp_path, workspace, endpoint, is_paused=True) as daemon,
-        Client(tmp_path / "run" / "sandbox.sock") as sandbox,
+        Client(socket_of(tmp_path, "main")) as sandbox,
     ):
         with pytest.raises(Denied):
             sandbox.search("gateway")
@@ -54,7 +50,7 @@ def test_sandbox_cannot_embed_while_paused(tmp_path: Path, workspace: Path, endp
 def test_sandbox_cannot_embed_notes_again(tmp_path: Path, workspace: Path, endpoint: Endpoint) -> None:
     with (
         daemon_with_sandbox(tmp_path, workspace, endpoint, is_paused=False) as daemon,
-        Client(tmp_path / "run" / "sandbox.sock") as sandbox,
+        Client(socket_of(tmp_path, "main")) as sandbox,
     ):
         assert sandbox.sync("embedded").get("complete"), "waiting for embedding is allowed"
         before = len(endpoint.texts())

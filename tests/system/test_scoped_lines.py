@@ -8,6 +8,7 @@ import pytest
 
 from memoryd.client import Client
 from tests.daemon import RunningDaemon
+from tests.system.agents import daemon_of_agents, socket_of, with_socket
 
 LOG = "memory/2025-11-27.md"
 CANARY = "zanzibarcanary"
@@ -38,17 +39,13 @@ def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningDaemon]:
         f"## Retain\n- W(scope=agent:b) @Peter: The {CANARY} is in the cellar\n- W @Peter: The lantern is in the hall\n"
     )
     (workspace / "memory" / "2025-11-28.md").write_text(DOUBTFUL)
-    listed = [{"id": name, "sockets": [{"path": str(home / "run" / f"{name}.sock")}]} for name in "ab"]
-    defaults = {"workspace": str(workspace), "memorySearch": {"provider": "none"}}
-    config = home / "config.json5"
-    config.write_text(json.dumps({"agents": {"defaults": defaults, "list": listed}}))
-    with RunningDaemon(home, config, workspace) as running:
+    with daemon_of_agents(home, (with_socket(home, name) for name in "ab"), workspace) as running:
         running.client().sync()
         yield running
 
 
 def agent(daemon: RunningDaemon, name: str) -> Client:
-    return Client(daemon.home / "run" / f"{name}.sock")
+    return Client(socket_of(daemon.home, name))
 
 
 def test_note_is_read_without_lines_of_others(daemon: RunningDaemon) -> None:

@@ -8,6 +8,7 @@ import pytest
 from memoryd.client import Client
 from memoryd.errors import Denied
 from tests.daemon import RunningDaemon
+from tests.system.agents import daemon_of_agents, socket_of, with_socket
 from tests.unit.domain.memories.test_scoped_items import HEADS, MEANT
 
 LOG = "memory/2025-11-27.md"
@@ -25,19 +26,15 @@ def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningDaemon]:
     workspace = home / "workspace"
     (workspace / "memory").mkdir(parents=True)
     (workspace / LOG).write_text(NOTE)
-    listed = [{"id": name, "sockets": [{"path": str(home / "run" / f"{name}.sock")}]} for name in "ab"]
+    agents = (with_socket(home, name) for name in "ab")
     # waits long enough on a busy machine
-    search = {"provider": "none", "query": {"freshMs": 20_000}}
-    defaults = {"workspace": str(workspace), "memorySearch": search}
-    config = home / "config.json5"
-    config.write_text(json.dumps({"agents": {"defaults": defaults, "list": listed}}))
-    with RunningDaemon(home, config, workspace) as running:
+    with daemon_of_agents(home, agents, workspace, search={"query": {"freshMs": 20_000}}) as running:
         running.client().sync()
         yield running
 
 
 def agent(daemon: RunningDaemon, name: str = "b") -> Client:
-    return Client(daemon.home / "run" / f"{name}.sock")
+    return Client(socket_of(daemon.home, name))
 
 
 def test_agent_cannot_pin(daemon: RunningDaemon) -> None:

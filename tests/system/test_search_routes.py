@@ -1,6 +1,5 @@
 """`POST /v1/search` of the real daemon with the real model: cited hits, filters, deadlines and reindexing."""
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,6 +9,7 @@ from memoryd.client import Client
 from memoryd.errors import Disabled
 from memoryd.replies.search import HitReply, SearchReply
 from tests.daemon import RunningDaemon, write_config
+from tests.system.agents import daemon_of_agents
 from tests.waiting import eventually
 
 NOTES = {
@@ -142,16 +142,11 @@ def test_words_only_search_is_complete_when_configured(tmp_path: Path, workspace
 
 
 def test_disabled_agent_beside_an_enabled_one(tmp_path: Path, workspace: Path) -> None:
-    agents = {
-        "defaults": {"workspace": str(workspace), "memorySearch": {"provider": "none"}},
-        "list": [
-            {"id": "off", "default": False, "memorySearch": {"enabled": False, "provider": "openai"}},
-            {"id": "on"},
-        ],
-    }
-    config = tmp_path / "config.json5"
-    config.write_text(json.dumps({"agents": agents}))
-    with RunningDaemon(tmp_path, config, workspace) as running, Client(running.socket) as client:
+    agents: list[dict[str, object]] = [
+        {"id": "off", "default": False, "memorySearch": {"enabled": False, "provider": "openai"}},
+        {"id": "on"},
+    ]
+    with daemon_of_agents(tmp_path, agents, workspace) as running, Client(running.socket) as client:
         client.sync()
         assert client.search("GW-4172", agent="on")["results"]
         assert {agent["id"]: agent["embedding"]["provider"] for agent in client.status()["agents"]} == {

@@ -3,7 +3,6 @@
 import json
 import shutil
 import sqlite3
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -17,7 +16,6 @@ from tests.hasty import HASTY
 from tests.integration.pseudo_terminal import on_terminal
 from tests.sweeps import swept
 from tests.waiting import eventually
-from tests.warm.programs import ran
 
 CANARY = "zanzibarcanary"
 KEY = "agent:main:main"
@@ -53,9 +51,9 @@ def content(path: Path) -> bytes:
         return b""
 
 
-def files_with(daemon: RunningDaemon, *more: Path, word: str = CANARY) -> list[str]:
+def files_with(daemon: RunningDaemon, word: str = CANARY) -> list[str]:
     """Return the files of the workspace, state, cache and log that contain a word in any case."""
-    folders = [daemon.workspace, daemon.home / "state", daemon.home / "cache", *more]
+    folders = [daemon.workspace, daemon.home / "state", daemon.home / "cache"]
     files = [daemon.log, *(path for folder in folders for path in folder.rglob("*") if path.is_file())]
     return sorted(str(path) for path in files if word.encode() in content(path).lower())
 
@@ -71,8 +69,7 @@ def found(daemon: RunningDaemon, word: str = CANARY) -> list[str]:
 
 
 def run_cli(daemon: RunningDaemon, *words: str, code: int = 0) -> str:
-    command = [sys.executable, "-c", "from memoryd.cli.main import main; main()", *words]
-    done = ran(command, env=daemon.env, capture_output=True, text=True, check=False)
+    done = daemon.memoryctl(*words)
     assert done.returncode == code, done.stderr
     return done.stdout + done.stderr
 

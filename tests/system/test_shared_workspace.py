@@ -9,6 +9,7 @@ import pytest
 from memoryd.client import Client
 from memoryd.errors import NotFound
 from tests.daemon import RunningDaemon
+from tests.system.agents import daemon_of_agents
 from tests.waiting import eventually
 
 EVENTS_ONLY = {"watchDebounceMs": 30, "settleMs": 20, "reconcileSeconds": 3600, "onSearch": False}
@@ -23,16 +24,12 @@ def daemon(tmp_path: Path) -> Iterator[RunningDaemon]:
     (workspace / "MEMORY.md").write_text("The gateway runs on alder.\n")
     (workspace / "memory" / "first.md").write_text("The gateway was restarted.\n")
     (tmp_path / "private" / "diary.md").write_text("The gateway and the kreuzspinne.\n")
-    search = {"provider": "none", "sync": EVENTS_ONLY}
-    listed = [
+    listed: list[dict[str, object]] = [
         {"id": "a", "memorySearch": {"extraPaths": ["../private"]}},
         {"id": "b"},
         {"id": "c", "memorySearch": {"exclude": ["MEMORY.md"], "query": {"maxResults": 1}}},
     ]
-    config = tmp_path / "config.json5"
-    agents = {"defaults": {"workspace": str(workspace), "memorySearch": search}, "list": listed}
-    config.write_text(json.dumps({"agents": agents}))
-    with RunningDaemon(tmp_path, config, workspace) as running:
+    with daemon_of_agents(tmp_path, listed, workspace, search={"sync": EVENTS_ONLY}) as running:
         running.client().sync()
         yield running
 
@@ -75,11 +72,8 @@ def test_forgotten_memory_is_not_imported_by_another_agent(daemon: RunningDaemon
 def daemon_of(home: Path, *others: str, **own: object) -> RunningDaemon:
     """Return a daemon of some agents and of `b`, which has an index of its own if it has settings of its own."""
     (home / "workspace" / "memory").mkdir(parents=True, exist_ok=True)
-    defaults = {"workspace": str(home / "workspace"), "memorySearch": {"provider": "none"}}
-    listed = [*({"id": other} for other in others), {"id": "b", "memorySearch": own}]
-    config = home / "config.json5"
-    config.write_text(json.dumps({"agents": {"defaults": defaults, "list": listed}}))
-    return RunningDaemon(home, config, home / "workspace")
+    agents: list[dict[str, object]] = [{"id": other} for other in others]
+    return daemon_of_agents(home, [*agents, {"id": "b", "memorySearch": own}], home / "workspace")
 
 
 def test_mark_of_an_agent_survives_a_separate_index_and_ledger(tmp_path: Path) -> None:

@@ -1,6 +1,5 @@
 """Tiers of the real daemon: changed by use, kept through kills and restarts, shared by agents of one workspace."""
 
-import json
 from datetime import date, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ import pytest
 from memoryd.client import Client
 from memoryd.errors import InvalidRequest
 from tests.daemon import RunningDaemon
+from tests.system.agents import daemon_of_agents
 from tests.waiting import eventually
 
 TODAY = datetime.now().astimezone().date()
@@ -22,11 +22,7 @@ def start(home: Path, **memory: object) -> RunningDaemon:
     """Return a daemon, not started, for two agents on one workspace without a model."""
     workspace = home / "workspace"
     (workspace / "memory").mkdir(parents=True, exist_ok=True)
-    path = home / "config.json5"
-    defaults = {"workspace": str(workspace), "memorySearch": {"provider": "none"}}
-    agents = {"defaults": defaults, "list": [{"id": "a"}, {"id": "b"}]}
-    path.write_text(json.dumps({"agents": agents, "memory": memory}))
-    return RunningDaemon(home, path, workspace)
+    return daemon_of_agents(home, [{"id": "a"}, {"id": "b"}], workspace, memory=memory)
 
 
 def write(daemon: RunningDaemon, day: date, *lines: str) -> None:

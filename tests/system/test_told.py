@@ -13,6 +13,7 @@ import pytest
 from memoryd.client import Client
 from tests.daemon import RunningDaemon, write_config
 from tests.hasty import HASTY
+from tests.system.agents import daemon_of_agents
 from tests.system.test_events_route import listening
 from tests.waiting import eventually
 
@@ -69,10 +70,8 @@ def test_refused_connections_are_counted(quick: RunningDaemon) -> None:
 
 def test_lost_socket_is_reported(tmp_path: Path, workspace: Path) -> None:
     path = tmp_path / "agents" / "main.sock"
-    listed = [{"id": "main", "workspace": str(workspace), "sockets": [{"path": str(path)}]}]
-    config = tmp_path / "config.json5"
-    config.write_text(json.dumps({"agents": {"defaults": {"memorySearch": {"provider": "none"}}, "list": listed}}))
-    with RunningDaemon(tmp_path, config, workspace, program=HASTY) as daemon:
+    agents = [{"id": "main", "sockets": [{"path": str(path)}]}]
+    with daemon_of_agents(tmp_path, agents, workspace, options={"program": HASTY}) as daemon:
         client = daemon.client()
         assert client.status().get("unreachable") == []
         path.unlink()

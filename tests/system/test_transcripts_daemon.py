@@ -14,6 +14,7 @@ from memoryd.client import Client
 from tests.daemon import RunningDaemon
 from tests.integration.test_transcript_conversations import HEAD, add, spoken, write
 from tests.store.consistency import Dump, check_consistency, dump, open_index
+from tests.system.agents import daemon_of_agents
 from tests.waiting import eventually
 
 BOTH = {"sources": ["memory", "sessions"], "experimental": {"sessionMemory": True}}
@@ -37,14 +38,10 @@ def launch(tmp_path: Path) -> Iterator[Launch]:
         workspace = tmp_path / "workspace"
         (workspace / "memory").mkdir(parents=True, exist_ok=True)
         (workspace / "MEMORY.md").write_text("The gateway runs on alder.\n")
-        search = {"provider": "none", **search, "sync": {**QUIET, **dict(search.get("sync", {}))}}  # type: ignore[call-overload]
-        config = tmp_path / "config.json5"
-        defaults = {"workspace": str(workspace), "memorySearch": search}
+        search = {**search, "sync": {**QUIET, **dict(search.get("sync", {}))}}  # type: ignore[call-overload]
         memory = {"sessions": {"folders": list(folders)}}
-        config.write_text(json.dumps({"memory": memory, "agents": {"defaults": defaults, "list": list(agents)}}))
-        daemon = RunningDaemon(
-            tmp_path, config, workspace, environment={"OPENCLAW_STATE_DIR": str(tmp_path / "openclaw")}
-        )
+        options = {"environment": {"OPENCLAW_STATE_DIR": str(tmp_path / "openclaw")}}
+        daemon = daemon_of_agents(tmp_path, agents, workspace, search=search, options=options, memory=memory)
         started.append(daemon)
         daemon.start()
         return daemon

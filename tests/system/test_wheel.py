@@ -23,6 +23,12 @@ def build(folder: Path, target: str = "wheel") -> Path:
     return archive
 
 
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Build the wheel, which takes seconds, once."""
+    return build(tmp_path_factory.mktemp("wheel"))
+
+
 def forced() -> dict[str, str]:
     """Return what the configuration adds to the package, by source."""
     with (ROOT / "pyproject.toml").open("rb") as file:
@@ -52,19 +58,19 @@ def test_added_files_exist_and_cover_what_is_read() -> None:
     assert {"memoryd/service/systemd/memoryd.service", "memoryd/service/launchd/ai.memoryd.plist"} <= wanted()
 
 
-def test_wheel_has_the_package_and_nothing_else(tmp_path: Path) -> None:
-    with zipfile.ZipFile(build(tmp_path)) as wheel:
-        names = {name for name in wheel.namelist() if ".dist-info/" not in name}
+def test_wheel_has_the_package_and_nothing_else(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        names = {name for name in archive.namelist() if ".dist-info/" not in name}
         assert names == wanted()
-        (entries,) = [name for name in wheel.namelist() if name.endswith(".dist-info/entry_points.txt")]
+        (entries,) = [name for name in archive.namelist() if name.endswith(".dist-info/entry_points.txt")]
         assert {"memoryd = memoryd.daemon.main:main", "memoryctl = memoryd.cli.__main__:main"} <= set(
-            wheel.read(entries).decode().splitlines()
+            archive.read(entries).decode().splitlines()
         )
 
 
-def test_program_runs_from_the_wheel_alone(tmp_path: Path) -> None:
-    with zipfile.ZipFile(build(tmp_path)) as wheel:
-        wheel.extractall(tmp_path / "installed")
+def test_program_runs_from_the_wheel_alone(wheel: Path, tmp_path: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(tmp_path / "installed")
     command = [sys.executable, "-P", "-c", "import memoryd.daemon.app as app; print(app.__file__)"]
     shown = subprocess.run(
         command,
