@@ -16,6 +16,7 @@ from memoryd.hooks.hosts import HOSTS
 from memoryd.wire import Exit
 from tests.daemon import RunningDaemon, indexed_daemon, write_workspace
 from tests.fake_hosts import COMMAND_HOSTS, PLUGIN_HOSTS, Told, exchange, play, plugin_program
+from tests.system.files import contents
 from tests.waiting import eventually
 
 PROMPT = "where is the sluice key?"
@@ -74,14 +75,10 @@ def environment(daemon: RunningDaemon) -> Mapping[str, str]:
     return {**daemon.env, "PYTHONPATH": str(Path(__file__).parents[2])}
 
 
-def tree(home: Path) -> dict[str, bytes]:
-    return {str(path.relative_to(home)): path.read_bytes() for path in home.rglob("*") if path.is_file()}
-
-
 def files_of_programs(home: Path) -> dict[str, bytes]:
     """Return all files of the home folder except those that the daemon writes."""
     names = ("ws/", ".cache", ".local", "state", "run", "memoryd")
-    return {name: data for name, data in tree(home).items() if not name.startswith(names)}
+    return {name: data for name, data in contents(home).items() if not name.startswith(names)}
 
 
 def played(daemon: RunningDaemon, host: str, home: Path) -> tuple[str, list[Told]]:
@@ -120,9 +117,9 @@ def test_host_is_installed_played_and_restored(daemon: RunningDaemon, home: Path
     before = files_of_programs(home)
     result = memoryctl(daemon, "install", host, "--skill", "--mcp", "--json")
     assert result.returncode == Exit.DONE, result.stderr
-    installed = tree(home)
+    installed = contents(home)
     assert json.loads(memoryctl(daemon, "install", host, "--skill", "--mcp", "--json").stdout)["changed"] is False
-    assert tree(home).items() >= {name: installed[name] for name in files_of_programs(home)}.items()
+    assert contents(home).items() >= {name: installed[name] for name in files_of_programs(home)}.items()
 
     session, rows = played(daemon, host, home)
     by_event = {row.event: row.text for row in reversed(rows)}
@@ -203,7 +200,7 @@ def test_start_has_only_the_turns_of_its_own_session(daemon: RunningDaemon, home
 @pytest.mark.parametrize("host", sorted(COMMAND_HOSTS))
 def test_project_has_its_own_settings(daemon: RunningDaemon, home: Path, tmp_path: Path, host: str) -> None:
     (tmp_path / "AGENTS.md").write_text("# Rules\n\nBe kind.")
-    before = tree(tmp_path)
+    before = contents(tmp_path)
     result = memoryctl(daemon, "install", host, "--project", str(tmp_path), "--skill", "--mcp")
     assert result.returncode == Exit.DONE, result.stderr
     hooks = json.loads((tmp_path / COMMAND_HOSTS[host].project).read_text())["hooks"]
@@ -213,7 +210,7 @@ def test_project_has_its_own_settings(daemon: RunningDaemon, home: Path, tmp_pat
     instructions = (tmp_path / HOSTS[host].instructions).read_text()
     assert "memoryctl recall" in instructions
     assert memoryctl(daemon, "uninstall", host, "--project", str(tmp_path)).returncode == Exit.DONE
-    assert tree(tmp_path) == before
+    assert contents(tmp_path) == before
 
 
 def test_instructions_stay_while_another_program_needs_them(daemon: RunningDaemon, home: Path, tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -22,18 +22,12 @@ Launch = Callable[..., RunningDaemon]
 
 
 @pytest.fixture
-def launch(tmp_path: Path, workspace: Path) -> Iterator[Launch]:
-    started: list[RunningDaemon] = []
-
+def launch(tmp_path: Path, workspace: Path, start: Callable[[RunningDaemon], RunningDaemon]) -> Launch:
     def run(search: dict[str, object] | None = None, **sections: object) -> RunningDaemon:
         config = write_config(tmp_path, workspace, None, search=search, **sections)
-        started.append(RunningDaemon(tmp_path, config, workspace))
-        started[-1].start()
-        return started[-1]
+        return start(RunningDaemon(tmp_path, config, workspace))
 
-    yield run
-    for daemon in started:
-        daemon.stop()
+    return run
 
 
 def ledger(daemon: RunningDaemon) -> LedgerReply:

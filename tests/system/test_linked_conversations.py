@@ -7,6 +7,7 @@ import pytest
 from memoryd.errors import NotNow
 from tests.daemon import RunningDaemon, write_config
 from tests.hasty import HASTY
+from tests.system.files import contents
 from tests.waiting import eventually
 
 KEY = "agent:main:main"
@@ -24,10 +25,6 @@ def is_added(daemon: RunningDaemon) -> bool:
             return client.add_turn("And the heron?", session_key=KEY)["remembered"]
         except NotNow:
             return False
-
-
-def files_of(folder: Path) -> dict[str, bytes]:
-    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 @pytest.mark.parametrize(
@@ -49,7 +46,7 @@ def test_nothing_is_written_through_a_link(
     def link() -> dict[str, bytes]:
         folder.rename(elsewhere)
         folder.symlink_to(elsewhere)
-        return files_of(elsewhere)
+        return contents(elsewhere)
 
     before = link() if is_at_start else {}
     daemon = RunningDaemon(tmp_path, write_config(tmp_path, workspace, None), workspace, program=HASTY)
@@ -67,7 +64,7 @@ def test_nothing_is_written_through_a_link(
                 client.add_turn("And the heron?", session=session, session_key=None if session else KEY)
         eventually(lambda: f"{linked} is a symbolic link" in qa_problems(daemon))
         assert client.search("sourdough")["results"] or linked == "memory"
-        assert files_of(elsewhere) == before
+        assert contents(elsewhere) == before
         folder.unlink()
         elsewhere.rename(folder)
         eventually(lambda: is_added(daemon))

@@ -11,6 +11,7 @@ from mcp_types import Tool
 from memoryd.domain.text.tokens import estimate
 from tests.daemon import RunningDaemon, write_config, write_workspace
 from tests.mcp_program import DrivenByProtocol, McpProgram, driven, text_of
+from tests.system.files import contents
 
 READING = {"memory_search", "memory_get", "recall", "reflect_proposals"}
 ADDING = {"memory_add", "core_edit"}
@@ -205,7 +206,7 @@ def test_core_is_edited_and_each_edit_undone(mcp_daemon: RunningDaemon, writing:
 
 def test_memory_is_added_pinned_read_unpinned_and_deleted(mcp_daemon: RunningDaemon, writing: DrivenByProtocol) -> None:
     assert writing.tools().keys() == ALL
-    before = files_of(mcp_daemon)
+    before = contents(mcp_daemon.workspace)
     added = writing.answer("memory_add", text="The boiler is serviced by Henrik Solbu.", kind="fact", tags=["house"])
     assert added["created"]
     again = writing.answer("memory_add", text="The boiler is serviced by Henrik Solbu.", kind="fact", tags=["house"])
@@ -222,7 +223,7 @@ def test_memory_is_added_pinned_read_unpinned_and_deleted(mcp_daemon: RunningDae
     assert writing.call("memory_delete", id=added["id"]).is_error
     for change in (*deleted["changes"], *unpinned["changes"], *pinned["changes"], *added["changes"]):
         mcp_daemon.client().undo(change)
-    assert files_of(mcp_daemon) == before
+    assert contents(mcp_daemon.workspace) == before
 
 
 def test_cited_turn_says_where_the_conversation_continues(reader: DrivenByProtocol) -> None:
@@ -242,7 +243,7 @@ def test_memory_added_by_a_model_is_from_the_agent(
 
 
 def test_model_replaces_its_own_words_but_not_the_owners(mcp_daemon: RunningDaemon, writing: DrivenByProtocol) -> None:
-    before, client = files_of(mcp_daemon), mcp_daemon.client()
+    before, client = contents(mcp_daemon.workspace), mcp_daemon.client()
     added = writing.answer("memory_add", text="W @Ann: Ann keeps bees on the roof.")
     replaced = writing.answer("memory_replace", id=added["id"][:8], text="Ann keeps bees in the yard.")
     log = mcp_daemon.workspace / replaced["citation"].partition("#")[0]
@@ -257,7 +258,7 @@ def test_model_replaces_its_own_words_but_not_the_owners(mcp_daemon: RunningDaem
     assert refused.is_error
     assert f"contradicts={owners['id'][:8]}" in str(refused.content)
     client.undo(owners["change"])
-    assert files_of(mcp_daemon) == before
+    assert contents(mcp_daemon.workspace) == before
 
 
 @pytest.mark.parametrize(
@@ -274,9 +275,9 @@ def test_model_replaces_its_own_words_but_not_the_owners(mcp_daemon: RunningDaem
 def test_model_cannot_write_as_the_owner_or_for_others(
     mcp_daemon: RunningDaemon, writing: DrivenByProtocol, forged: dict[str, object]
 ) -> None:
-    before = files_of(mcp_daemon)
+    before = contents(mcp_daemon.workspace)
     assert writing.call("memory_add", **forged).is_error
-    assert files_of(mcp_daemon) == before
+    assert contents(mcp_daemon.workspace) == before
 
 
 def test_hints_of_writing_tools_are_true(writing: DrivenByProtocol) -> None:
@@ -290,12 +291,6 @@ def test_hints_of_writing_tools_are_true(writing: DrivenByProtocol) -> None:
         "memory_promote": (False, True, True),
         "core_edit": (False, True, False),
     }
-
-
-def files_of(daemon: RunningDaemon) -> dict[str, bytes]:
-    """Return the content of the workspace."""
-    found = (path for path in daemon.workspace.rglob("*") if path.is_file())
-    return {str(path.relative_to(daemon.workspace)): path.read_bytes() for path in found}
 
 
 def test_write_option_alone_does_not_allow_replacing(mcp_daemon: RunningDaemon) -> None:

@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -29,7 +29,7 @@ Launch = Callable[..., RunningDaemon]
 
 
 @pytest.fixture
-def launch(tmp_path: Path) -> Iterator[Launch]:
+def launch(tmp_path: Path, start: Callable[[RunningDaemon], RunningDaemon]) -> Launch:
     workspace = tmp_path / "workspace"
     (workspace / "memory").mkdir(parents=True)
     (workspace / LOG).write_text(f"# Thursday\n\nA long day.\n\n## Retain\n{LINE}\n- O @Peter: Prefers tea\n")
@@ -37,21 +37,17 @@ def launch(tmp_path: Path) -> Iterator[Launch]:
     page = workspace / "bank/entities/peter.md"
     page.parent.mkdir(parents=True)
     page.write_text(f"# Peter\n\n<!-- memoryd:begin -->\n- The {CANARY} is in the cellar\n<!-- memoryd:end -->\n")
-    started: list[RunningDaemon] = []
 
     def run(**memory: object) -> RunningDaemon:
         config = write_config(tmp_path, workspace, None, memory=memory)
         content = json.loads(config.read_text())
         content["agents"]["list"] = [{"id": "main", "sockets": [{"path": str(tmp_path / "run" / "main.sock")}]}]
         config.write_text(json.dumps(content))
-        started.append(RunningDaemon(tmp_path, config, workspace))
-        started[-1].start()
-        started[-1].client().sync()
-        return started[-1]
+        daemon = start(RunningDaemon(tmp_path, config, workspace))
+        daemon.client().sync()
+        return daemon
 
-    yield run
-    for daemon in started:
-        daemon.stop()
+    return run
 
 
 def restarted(daemon: RunningDaemon) -> Client:

@@ -25,20 +25,15 @@ Launch = Callable[..., RunningDaemon]
 
 
 @pytest.fixture
-def launch(tmp_path: Path, workspace: Path) -> Iterator[Launch]:
-    made: list[RunningDaemon] = []
-
+def launch(tmp_path: Path, workspace: Path, start: Callable[[RunningDaemon], RunningDaemon]) -> Launch:
     def make(model: Path | str, *, local: dict[str, object] | None = None, **environment: str) -> RunningDaemon:
         search = {"sync": SYNC, "local": {"modelPath": str(model), "threads": 1, **(local or {})}, "provider": "local"}
         config = write_config(tmp_path, workspace, None, search=search)
-        made.append(RunningDaemon(tmp_path, config, workspace, environment=environment, program=HASTY))
-        made[-1].start()
-        made[-1].client().sync()
-        return made[-1]
+        daemon = start(RunningDaemon(tmp_path, config, workspace, environment=environment, program=HASTY))
+        daemon.client().sync()
+        return daemon
 
-    yield make
-    for daemon in made:
-        daemon.stop()
+    return make
 
 
 def mode_of_an_answer(daemon: RunningDaemon) -> str:

@@ -1,6 +1,5 @@
 """`/v1/qa/…` of the real daemon: turns are stored, found again, and visible only to their agent."""
 
-import hashlib
 import json
 import subprocess
 import sys
@@ -16,6 +15,7 @@ from memoryd.wire import ANSWER_CHARS_MAX, QUESTION_CHARS_MAX, TURNS_MAX
 from tests.daemon import PROGRAM, RunningDaemon, write_config
 from tests.hasty import HASTY
 from tests.system.agents import daemon_of_agents, socket_of, with_socket
+from tests.system.files import contents
 from tests.system.over_socket import Answer, send
 from tests.unit.domain.sessions.seven_turns import SEVEN
 from tests.waiting import eventually
@@ -38,12 +38,6 @@ def launch(tmp_path: Path, workspace: Path) -> Iterator[Launch]:
             return running.enter_context(RunningDaemon(tmp_path, config, workspace, program=program))
 
         yield run
-
-
-def files_below(folder: Path) -> dict[str, str]:
-    """Return a hash of every file."""
-    paths = sorted(path for path in folder.rglob("*") if path.is_file())
-    return {str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest() for path in paths}
 
 
 def add_seven(daemon: RunningDaemon, session: str) -> None:
@@ -143,7 +137,7 @@ def test_read_only_memory_is_read_but_not_written(launch: Launch, workspace: Pat
     store.sessions.open()
     for turn in SEVEN:
         assert store.turns.append("seven", turn, agent="main")
-    before = files_below(workspace)
+    before = contents(workspace)
     daemon = launch(memory={"readOnly": True})
     client = daemon.client()
     for write in (
@@ -159,7 +153,7 @@ def test_read_only_memory_is_read_but_not_written(launch: Launch, workspace: Pat
     assert client.qa_session("seven", seq="7")["matched"] == 1
     assert client.start_session(KEY)["sequence"] == []
     daemon.stop()
-    assert files_below(workspace) == before
+    assert contents(workspace) == before
 
 
 def test_disabled_conversations_are_reported(launch: Launch, workspace: Path) -> None:

@@ -1,6 +1,5 @@
 """No secret of a conversation is in any file, however it was disguised."""
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -22,11 +21,8 @@ SAID = {
 
 @pytest.fixture
 def daemon(tmp_path: Path, workspace: Path) -> Iterator[RunningDaemon]:
-    config = write_config(tmp_path, workspace, None, memory={"qa": {"significance": 0.0}})
-    content = json.loads(config.read_text())
-    search = content["agents"]["defaults"]["memorySearch"]
-    search |= {"sources": ["memory", "sessions"], "experimental": {"sessionMemory": True}}
-    config.write_text(json.dumps(content))
+    search = {"sources": ["memory", "sessions"], "experimental": {"sessionMemory": True}}
+    config = write_config(tmp_path, workspace, None, search=search, memory={"qa": {"significance": 0.0}})
     with RunningDaemon(tmp_path, config, workspace) as running:
         yield running
 

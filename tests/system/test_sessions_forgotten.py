@@ -3,7 +3,7 @@
 import json
 import shutil
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import httpx
@@ -15,6 +15,7 @@ from tests.daemon import RunningDaemon, write_config
 from tests.hasty import HASTY
 from tests.integration.pseudo_terminal import on_terminal
 from tests.sweeps import swept
+from tests.system.files import contents
 from tests.waiting import eventually
 
 CANARY = "zanzibarcanary"
@@ -24,23 +25,18 @@ Launch = Callable[..., RunningDaemon]
 
 
 @pytest.fixture
-def launch(tmp_path: Path, workspace: Path) -> Iterator[Launch]:
-    started: list[RunningDaemon] = []
-
+def launch(tmp_path: Path, workspace: Path, start: Callable[[RunningDaemon], RunningDaemon]) -> Launch:
     def run(**memory: object) -> RunningDaemon:
         sockets = [{"path": str(tmp_path / "run" / "main.sock")}]
         config = write_config(tmp_path, workspace, None, search={"query": {"freshMs": 0}}, memory=memory)
         content = json.loads(config.read_text())
         content["agents"]["list"] = [{"id": "main", "sockets": sockets}]
         config.write_text(json.dumps(content))
-        started.append(RunningDaemon(tmp_path, config, workspace, program=HASTY))
-        started[-1].start()
-        started[-1].client().sync()
-        return started[-1]
+        daemon = start(RunningDaemon(tmp_path, config, workspace, program=HASTY))
+        daemon.client().sync()
+        return daemon
 
-    yield run
-    for daemon in started:
-        daemon.stop()
+    return run
 
 
 def content(path: Path) -> bytes:
@@ -271,9 +267,9 @@ def test_git_is_named_as_out_of_reach(launch: Launch) -> None:
 
 def test_key_can_be_withheld_on_read_only_memory(launch: Launch) -> None:
     daemon = launch(readOnly=True)
-    before = {path: path.read_bytes() for path in daemon.workspace.rglob("*") if path.is_file()}
+    before = contents(daemon.workspace)
     daemon.client().remember_session(session_key=KEY, remember=False)
-    assert {path: path.read_bytes() for path in daemon.workspace.rglob("*") if path.is_file()} == before
+    assert contents(daemon.workspace) == before
 
 
 def test_withheld_session_stores_nothing_and_is_not_found(launch: Launch) -> None:

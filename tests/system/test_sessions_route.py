@@ -1,6 +1,6 @@
 """`POST /v1/sessions/start` of the real daemon: a new session starts a scan."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -15,19 +15,14 @@ Launch = Callable[..., RunningDaemon]
 
 
 @pytest.fixture
-def launch(tmp_path: Path, workspace: Path) -> Iterator[Launch]:
-    started: list[RunningDaemon] = []
-
+def launch(tmp_path: Path, workspace: Path, start: Callable[[RunningDaemon], RunningDaemon]) -> Launch:
     def run(search: dict[str, object]) -> RunningDaemon:
         config = write_config(tmp_path, workspace, None, search=search)
-        started.append(RunningDaemon(tmp_path, config, workspace))
-        started[0].start()
-        started[0].client().sync()
-        return started[0]
+        daemon = start(RunningDaemon(tmp_path, config, workspace))
+        daemon.client().sync()
+        return daemon
 
-    yield run
-    for daemon in started:
-        daemon.stop()
+    return run
 
 
 def test_session_start_starts_a_scan(launch: Launch, workspace: Path) -> None:

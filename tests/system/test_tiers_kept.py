@@ -11,6 +11,7 @@ from memoryd.client import Client
 from memoryd.errors import InvalidRequest
 from tests.daemon import RunningDaemon
 from tests.system.agents import daemon_of_agents
+from tests.system.files import contents
 from tests.waiting import eventually
 
 TODAY = datetime.now().astimezone().date()
@@ -114,10 +115,10 @@ def test_read_only_workspace_is_recalled_from_without_a_change(tmp_path: Path) -
         write(daemon, TODAY, f"lesson @Anna: {KEY}", "W @Anna: The flower pot is blue.")
         client = daemon.client()
         client.sync(agent="a")
-        before = {file: file.read_bytes() for file in daemon.workspace.rglob("*") if file.is_file()}
+        before = contents(daemon.workspace)
         assert recall(client)["tier"] == "core"
         eventually(lambda: touches_of_key(daemon) == 1)
-        assert {file: file.read_bytes() for file in daemon.workspace.rglob("*") if file.is_file()} == before
+        assert contents(daemon.workspace) == before
 
 
 def test_forgotten_memory_leaves_no_touches(tmp_path: Path) -> None:

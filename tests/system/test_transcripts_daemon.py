@@ -3,7 +3,7 @@
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 
@@ -26,9 +26,7 @@ Launch = Callable[..., RunningDaemon]
 
 
 @pytest.fixture
-def launch(tmp_path: Path) -> Iterator[Launch]:
-    started: list[RunningDaemon] = []
-
+def launch(tmp_path: Path, start: Callable[[RunningDaemon], RunningDaemon]) -> Launch:
     def run(
         search: Mapping[str, object],
         *,
@@ -41,14 +39,9 @@ def launch(tmp_path: Path) -> Iterator[Launch]:
         search = {**search, "sync": {**QUIET, **dict(search.get("sync", {}))}}  # type: ignore[call-overload]
         memory = {"sessions": {"folders": list(folders)}}
         options = {"environment": {"OPENCLAW_STATE_DIR": str(tmp_path / "openclaw")}}
-        daemon = daemon_of_agents(tmp_path, agents, workspace, search=search, options=options, memory=memory)
-        started.append(daemon)
-        daemon.start()
-        return daemon
+        return start(daemon_of_agents(tmp_path, agents, workspace, search=search, options=options, memory=memory))
 
-    yield run
-    for daemon in started:
-        daemon.stop()
+    return run
 
 
 @pytest.fixture

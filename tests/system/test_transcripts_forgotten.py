@@ -5,7 +5,7 @@ import json
 import os
 import sqlite3
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -17,6 +17,7 @@ from tests.daemon import PROGRAM, RunningDaemon, write_config
 from tests.embedding_endpoint import Endpoint
 from tests.hasty import HASTY
 from tests.sweeps import swept, whole_or
+from tests.system.files import contents
 from tests.system.test_sessions_forgotten import files_with, run_cli
 from tests.waiting import eventually
 
@@ -50,9 +51,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def launch(tmp_path: Path, workspace: Path, folder: Path) -> Iterator[Launch]:
-    started: list[RunningDaemon] = []
-
+def launch(tmp_path: Path, workspace: Path, folder: Path, start: Callable[[RunningDaemon], RunningDaemon]) -> Launch:
     def run(
         *,
         remote: Mapping[str, object] | None = None,
@@ -70,15 +69,12 @@ def launch(tmp_path: Path, workspace: Path, folder: Path) -> Iterator[Launch]:
             **(remote or {}),
         }
         config = write_config(tmp_path, workspace, None, search=search, memory=memory)
-        started.append(RunningDaemon(tmp_path, config, workspace, program=program))
-        started[-1].start()
-        started[-1].client().sync()
-        started[-1].client().sync_sessions()
-        return started[-1]
+        daemon = start(RunningDaemon(tmp_path, config, workspace, program=program))
+        daemon.client().sync()
+        daemon.client().sync_sessions()
+        return daemon
 
-    yield run
-    for daemon in started:
-        daemon.stop()
+    return run
 
 
 def found(daemon: RunningDaemon, word: str = CANARY) -> list[str]:
@@ -163,10 +159,10 @@ def test_turns_taken_from_a_forgotten_transcript_go_too(launch: Launch, folder: 
 def test_read_only_memory_forgets_the_rows_of_a_transcript(launch: Launch, folder: Path) -> None:
     write(folder, "a.jsonl", CANARY)
     daemon = launch(readOnly=True)
-    before = {path: path.read_bytes() for path in daemon.workspace.rglob("*") if path.is_file()}
+    before = contents(daemon.workspace)
     assert daemon.client().forget_session("a.jsonl")["rows"] == 1
     assert files_with(daemon) == []
-    assert {path: path.read_bytes() for path in daemon.workspace.rglob("*") if path.is_file()} == before
+    assert contents(daemon.workspace) == before
 
 
 def test_transcript_without_messages_is_forgotten_alone(launch: Launch, folder: Path) -> None:

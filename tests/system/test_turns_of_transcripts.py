@@ -9,16 +9,13 @@ import pytest
 from memoryd.domain.sessions.making_turns import transcript_session
 from memoryd.errors import NotFound
 from tests.daemon import RunningDaemon, write_config
+from tests.system.files import contents
 from tests.transcripts_written import answered, append, asked
 from tests.waiting import eventually
 
 SESSION = transcript_session("main", "s1.jsonl")
 OTHER = transcript_session("main", "s2.jsonl")
 SECRET = "sk-" + "aB3dE6gH9jK2" * 4
-
-
-def bytes_of(folder: Path) -> dict[str, bytes]:
-    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 def daemon_over(home: Path, workspace: Path, *, read_only: bool = False, **qa: object) -> RunningDaemon:
@@ -66,7 +63,7 @@ def test_turns_are_taken_once_despite_restarts_and_kills(tmp_path: Path, workspa
 def test_workspace_is_unchanged_without_the_key_or_with_read_only(
     tmp_path: Path, workspace: Path, settings: dict[str, object]
 ) -> None:
-    before = bytes_of(workspace)
+    before = contents(workspace)
     is_read_only = settings == {"fromTranscripts": True}
     with daemon_over(tmp_path, workspace, read_only=is_read_only, **settings) as daemon:
         daemon.client().sync(wait="indexed")
@@ -75,7 +72,7 @@ def test_workspace_is_unchanged_without_the_key_or_with_read_only(
         (other / "workspace").mkdir(parents=True)
         with daemon_over(other, other / "workspace", fromTranscripts=True):
             eventually(lambda: len(questions(other / "workspace")) == 1)
-    assert bytes_of(workspace) == before
+    assert contents(workspace) == before
 
 
 def test_forgotten_session_is_not_taken_from_its_transcript_again(tmp_path: Path, workspace: Path) -> None:

@@ -17,6 +17,7 @@ from memoryd.errors import Disabled, InvalidRequest, NotFound
 from memoryd.memory.recall.answer import NOTHING_ABOVE
 from tests.daemon import RunningDaemon, write_config, write_workspace
 from tests.sweeps import whole_or
+from tests.system.files import contents
 from tests.waiting import eventually
 
 QUIET = {"id": "quiet", "workspace": "", "memory": {"auto_recall": False}}
@@ -536,23 +537,19 @@ def test_session_started_again_after_forgetting_is_captured(client: Client, daem
     eventually(lambda: "called Tom" in logs())
 
 
-def written_files(root: Path) -> dict[str, Any]:
-    return {str(path): path.read_bytes() for path in root.rglob("*") if path.is_file()}
-
-
 def test_read_only_answers_and_writes_nothing(tmp_path: Path) -> None:
     workspace = write_workspace(tmp_path / "workspace")
     config = write_config(tmp_path, workspace, None, memory={"readOnly": True})
     with RunningDaemon(tmp_path, config, workspace) as running:
         client = running.client()
         client.sync()
-        before = written_files(workspace)
+        before = contents(workspace)
         reply = client.turn("Which error means that a second process holds the lease?", session_key=key("reads"))
         assert "GW-4172" in str(reply["bundle"])
         assert (reply["remembered"], reply["capture"]) == (False, "off")
         assert client.turn("/recall lease", session_key=key("reads"))["command"] is not None
         client.turn(role="system", event="end", session_key=key("reads"))
-        assert written_files(workspace) == before
+        assert contents(workspace) == before
 
 
 def test_commands_and_recall_work_without_conversations(tmp_path: Path) -> None:
