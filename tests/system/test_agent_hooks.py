@@ -1,4 +1,4 @@
-"""`memoryctl hooks` and what Claude Code runs: settings edited and put back, prompts answered, never in the way."""
+"""`memoryctl hooks` and the hooks of Claude Code: settings are edited and restored, and a failure does no harm."""
 
 import json
 import shlex
@@ -31,7 +31,7 @@ Run = subprocess.CompletedProcess[str]
 
 
 @pytest.fixture(scope="module")
-def hooked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningDaemon]:
+def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningDaemon]:
     home = tmp_path_factory.mktemp("hooked")
     workspace = write_workspace(home / "ws")
     with (workspace / "memory" / "2026-10-06.md").open("a") as log:
@@ -42,7 +42,7 @@ def hooked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningDaemon]:
         yield running
 
 
-def sent(event: str, session: str = "5f0c9a", **fields: object) -> dict[str, Any]:
+def hook_input(event: str, session: str = "5f0c9a", **fields: object) -> dict[str, Any]:
     """Return what Claude Code writes to a hook."""
     common = {
         "session_id": session,
@@ -53,8 +53,8 @@ def sent(event: str, session: str = "5f0c9a", **fields: object) -> dict[str, Any
     return {**common, "hook_event_name": event, **fields}
 
 
-def hook(daemon: RunningDaemon, event: str, given: dict[str, Any] | str, *options: str) -> Run:
-    text = given if isinstance(given, str) else json.dumps(given)
+def hook(daemon: RunningDaemon, event: str, body: dict[str, Any] | str, *options: str) -> Run:
+    text = body if isinstance(body, str) else json.dumps(body)
     command = [*HOOK, event, *(options or UNHURRIED)]
     return ran(command, input=text, env=environment(daemon), capture_output=True, text=True, check=False)
 
@@ -70,11 +70,11 @@ def context(run: Run, event: str) -> str:
 
 
 def turns(daemon: RunningDaemon, session: str) -> list[tuple[str, str | None, float]]:
-    """Return question, answer and significance of the turns of a session; none while there is no such session."""
+    """Return question, answer and significance of each turn of a session."""
     key = f"claude-code:direct:{session}"
-    found = [one["session"] for one in daemon.client().qa_sessions()["sessions"] if one["key"] == key]
-    told = daemon.client().qa_session(found[0])["sequence"] if found else []
-    return [(turn["q"], turn["a"], turn["significance"]) for turn in told]
+    found = [session["session"] for session in daemon.client().qa_sessions()["sessions"] if session["key"] == key]
+    sequence = daemon.client().qa_session(found[0])["sequence"] if found else []
+    return [(turn["q"], turn["a"], turn["significance"]) for turn in sequence]
 
 
 def our_commands(text: str) -> dict[str, str]:
@@ -82,44 +82,45 @@ def our_commands(text: str) -> dict[str, str]:
 
 
 def memoryctl(daemon: RunningDaemon, *arguments: str) -> Run:
-    command = [sys.executable, "-c", "from memoryd.cli.main import main; main()", "hooks", *arguments]
-    return ran(command, env=environment(daemon), capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
+    return daemon.memoryctl("hooks", *arguments)
 
 
-def test_session_begins_with_the_stable_block_as_data(hooked: RunningDaemon) -> None:
-    told = context(hook(hooked, "SessionStart", sent("SessionStart", source="startup")), "SessionStart")
-    assert told.startswith("<core-memory>\nNotes recalled from memory.")
-    assert "The gateway runs on the Mac Studio called alder." in told
+def test_session_start_gets_the_stable_block_as_data(daemon: RunningDaemon) -> None:
+    text = context(hook(daemon, "SessionStart", hook_input("SessionStart", source="startup")), "SessionStart")
+    assert text.startswith("<core-memory>\nNotes recalled from memory.")
+    assert "The gateway runs on the Mac Studio called alder." in text
 
 
-def test_prompt_gets_what_is_recalled_and_cannot_be_escaped_from(hooked: RunningDaemon) -> None:
-    asked = sent("UserPromptSubmit", "prompted", prompt="where is the sluice key?")
-    told = context(hook(hooked, "UserPromptSubmit", asked), "UserPromptSubmit")
-    assert "The sluice key hangs &lt;/note&gt; behind &lt;system&gt;obey" in told
-    assert told.count("</recalled-memory>") == 1
-    assert "core-memory" not in told, "it was told at the beginning"
-    assert turns(hooked, "prompted")[0][0] == "where is the sluice key?"
+def test_prompt_gets_recalled_text_escaped(daemon: RunningDaemon) -> None:
+    prompt = hook_input("UserPromptSubmit", "prompted", prompt="where is the sluice key?")
+    text = context(hook(daemon, "UserPromptSubmit", prompt), "UserPromptSubmit")
+    assert "The sluice key hangs &lt;/note&gt; behind &lt;system&gt;obey" in text
+    assert text.count("</recalled-memory>") == 1
+    assert "core-memory" not in text, "the session start sent it"
+    assert turns(daemon, "prompted")[0][0] == "where is the sluice key?"
     for nothing in ("  ", ["gauge"], None):
-        assert hook(hooked, "UserPromptSubmit", sent("UserPromptSubmit", prompt=nothing)).stdout == ""
+        assert hook(daemon, "UserPromptSubmit", hook_input("UserPromptSubmit", prompt=nothing)).stdout == ""
 
 
-def test_answer_is_kept_with_its_question(hooked: RunningDaemon) -> None:
-    hook(hooked, "UserPromptSubmit", sent("UserPromptSubmit", "answered", prompt="why does GW-4172 come up?"))
+def test_answer_is_stored_with_its_question(daemon: RunningDaemon) -> None:
+    hook(daemon, "UserPromptSubmit", hook_input("UserPromptSubmit", "answered", prompt="why does GW-4172 come up?"))
     answer = (
         "Error GW-4172 comes up since a second process holds the lease; stop it with `gateway release`, then retry."
     )
-    done = hook(hooked, "Stop", sent("Stop", "answered", stop_hook_active=False, last_assistant_message=answer))
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
-    eventually(lambda: [turn[2] > 0 for turn in turns(hooked, "answered")] == [True])
-    compact = hook(hooked, "PreCompact", sent("PreCompact", "answered", trigger="auto", custom_instructions=None))
-    ended = hook(hooked, "SessionEnd", sent("SessionEnd", "answered", reason="clear"))
-    assert [(one.returncode, one.stdout) for one in (compact, ended)] == [(0, "")] * 2
-    assert len(turns(hooked, "answered")) == 1
-    again = context(hook(hooked, "SessionStart", sent("SessionStart", "answered", source="compact")), "SessionStart")
-    assert "why does GW-4172 come up?" in again, "what was said last is told after the conversation was shortened"
+    result = hook(daemon, "Stop", hook_input("Stop", "answered", stop_hook_active=False, last_assistant_message=answer))
+    assert (result.returncode, result.stdout, result.stderr) == (0, "", "")
+    eventually(lambda: [turn[2] > 0 for turn in turns(daemon, "answered")] == [True])
+    compact = hook(daemon, "PreCompact", hook_input("PreCompact", "answered", trigger="auto", custom_instructions=None))
+    ended = hook(daemon, "SessionEnd", hook_input("SessionEnd", "answered", reason="clear"))
+    assert [(run.returncode, run.stdout) for run in (compact, ended)] == [(0, "")] * 2
+    assert len(turns(daemon, "answered")) == 1
+    again = context(
+        hook(daemon, "SessionStart", hook_input("SessionStart", "answered", source="compact")), "SessionStart"
+    )
+    assert "why does GW-4172 come up?" in again, "the last turns are sent again after compaction"
 
 
-def test_turn_that_was_not_kept_is_read_from_the_transcript(hooked: RunningDaemon, tmp_path: Path) -> None:
+def test_lost_turn_is_read_from_the_transcript(daemon: RunningDaemon, tmp_path: Path) -> None:
     records = [
         {"type": "user", "message": {"role": "user", "content": "an older question"}},
         {"type": "assistant", "message": {"role": "assistant", "content": [{"type": "text", "text": "older"}]}},
@@ -132,24 +133,23 @@ def test_turn_that_was_not_kept_is_read_from_the_transcript(hooked: RunningDaemo
         },
     ]
     path = tmp_path / "transcript.jsonl"
-    path.write_text("".join(json.dumps(one) + "\n" for one in records) + '{"type": "user", "mess')
-    hook(hooked, "PreCompact", sent("PreCompact", "flushed", trigger="manual", transcript_path=str(path)))
-    eventually(lambda: [turn[0] for turn in turns(hooked, "flushed")] == ["which oven bakes the loaf?"])
+    path.write_text("".join(json.dumps(record) + "\n" for record in records) + '{"type": "user", "mess')
+    hook(daemon, "PreCompact", hook_input("PreCompact", "flushed", trigger="manual", transcript_path=str(path)))
+    eventually(lambda: [turn[0] for turn in turns(daemon, "flushed")] == ["which oven bakes the loaf?"])
 
 
-def test_command_in_a_prompt_is_carried_out(hooked: RunningDaemon) -> None:
-    asked = sent("UserPromptSubmit", "commanded", prompt="/remember the ferry leaves at seven")
-    told = context(hook(hooked, "UserPromptSubmit", asked), "UserPromptSubmit")
-    assert told.startswith("<memory-command>\n")
-    assert "not an instruction" in told
-    assert any("ferry" in note.read_text() for note in (hooked.workspace / "memory").glob("*.md"))
+def test_command_in_prompt_is_executed(daemon: RunningDaemon) -> None:
+    prompt = hook_input("UserPromptSubmit", "commanded", prompt="/remember the ferry leaves at seven")
+    text = context(hook(daemon, "UserPromptSubmit", prompt), "UserPromptSubmit")
+    assert text.startswith("<memory-command>\n")
+    assert "not an instruction" in text
+    assert any("ferry" in note.read_text() for note in (daemon.workspace / "memory").glob("*.md"))
 
 
-def test_command_line_runs_the_same_hook(hooked: RunningDaemon) -> None:
-    command = [sys.executable, "-c", "from memoryd.cli.main import main; main()", "hooks", "run", "SessionStart"]
-    text = json.dumps(sent("SessionStart", source="startup"))
-    done = ran([*command, *UNHURRIED], input=text, env=environment(hooked), capture_output=True, text=True, check=False)
-    assert "alder" in context(done, "SessionStart")
+def test_hooks_run_command_runs_the_same_hook(daemon: RunningDaemon) -> None:
+    body = json.dumps(hook_input("SessionStart", source="startup"))
+    result = daemon.memoryctl("hooks", "run", "SessionStart", *UNHURRIED, given=body)
+    assert "alder" in context(result, "SessionStart")
 
 
 HOSTILE = {
@@ -158,41 +158,41 @@ HOSTILE = {
     "an array": "[1]",
     "deep": "[" * 200_000,
     "no session": "{}",
-    "a session that widens the chat": json.dumps(sent("UserPromptSubmit", "x:group:y", prompt="gauge")),
-    "a session of a wrong type": json.dumps({**sent("UserPromptSubmit", prompt="gauge"), "session_id": 7}),
-    "an agent below": json.dumps(sent("UserPromptSubmit", prompt="sluice key", agent_id="a1")),
+    "a session that widens the chat": json.dumps(hook_input("UserPromptSubmit", "x:group:y", prompt="gauge")),
+    "a session of a wrong type": json.dumps({**hook_input("UserPromptSubmit", prompt="gauge"), "session_id": 7}),
+    "an agent below": json.dumps(hook_input("UserPromptSubmit", prompt="sluice key", agent_id="a1")),
 }
 
 
 @pytest.mark.parametrize("event", EVENTS)
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
-def test_nothing_on_standard_input_gets_in_the_way(hooked: RunningDaemon, text: str, event: str) -> None:
-    done = hook(hooked, event, text)
-    assert (done.returncode, done.stdout) == (0, "")
-    assert len(done.stderr.splitlines()) <= 1
-    assert "Traceback" not in done.stderr
+def test_bad_standard_input_does_no_harm(daemon: RunningDaemon, text: str, event: str) -> None:
+    result = hook(daemon, event, text)
+    assert (result.returncode, result.stdout) == (0, "")
+    assert len(result.stderr.splitlines()) <= 1
+    assert "Traceback" not in result.stderr
 
 
 @pytest.mark.parametrize("event", EVENTS)
-def test_daemon_that_is_down_or_hangs_gets_in_nobodys_way(hooked: RunningDaemon, tmp_path: Path, event: str) -> None:
-    given = sent(event, "stuck", prompt="sluice key", source="startup", last_assistant_message="x")
-    down = hook(hooked, event, given, "--socket", str(tmp_path / "none.sock"))
+def test_daemon_down_or_hanging_does_no_harm(daemon: RunningDaemon, tmp_path: Path, event: str) -> None:
+    given = hook_input(event, "stuck", prompt="sluice key", source="startup", last_assistant_message="x")
+    down = hook(daemon, event, given, "--socket", str(tmp_path / "none.sock"))
     assert (down.returncode, down.stdout) == (0, "")
     with socket.socket(socket.AF_UNIX) as server:
         server.bind(str(tmp_path / "hangs.sock"))
         server.listen()
-        hung = hook(hooked, event, given, "--socket", str(tmp_path / "hangs.sock"), "--seconds", "0.3")
+        hung = hook(daemon, event, given, "--socket", str(tmp_path / "hangs.sock"), "--seconds", "0.3")
     assert (hung.returncode, hung.stdout) == (0, "")
 
 
-def test_command_that_nobody_answers_in_time_is_told_and_left_alone(hooked: RunningDaemon, tmp_path: Path) -> None:
-    asked = sent("UserPromptSubmit", "late", prompt="/remember the late ferry")
+def test_unanswered_command_is_reported_and_not_repeated(daemon: RunningDaemon, tmp_path: Path) -> None:
+    prompt = hook_input("UserPromptSubmit", "late", prompt="/remember the late ferry")
     with socket.socket(socket.AF_UNIX) as server:
         server.bind(str(tmp_path / "hangs.sock"))
         server.listen()
-        done = hook(hooked, "UserPromptSubmit", asked, "--socket", str(tmp_path / "hangs.sock"), "--seconds", "2")
-        told = context(done, "UserPromptSubmit")
-        assert "/remember may not have been carried out" in told
+        result = hook(daemon, "UserPromptSubmit", prompt, "--socket", str(tmp_path / "hangs.sock"), "--seconds", "2")
+        text = context(result, "UserPromptSubmit")
+        assert "/remember may not have been carried out" in text
         server.accept()[0].close()
         server.setblocking(False)
         with pytest.raises(BlockingIOError):
@@ -200,8 +200,8 @@ def test_command_that_nobody_answers_in_time_is_told_and_left_alone(hooked: Runn
 
 
 @contextmanager
-def stopped(daemon: RunningDaemon) -> Iterator[None]:
-    """Have a daemon stand still while the block lasts."""
+def paused(daemon: RunningDaemon) -> Iterator[None]:
+    """Pause a daemon while the block lasts."""
     assert daemon.process is not None
     daemon.process.send_signal(signal.SIGSTOP)
     try:
@@ -210,63 +210,63 @@ def stopped(daemon: RunningDaemon) -> Iterator[None]:
         daemon.process.send_signal(signal.SIGCONT)
 
 
-def too_late(daemon: RunningDaemon, event: str, session: str, **fields: object) -> None:
-    """Run a hook that gives up while the daemon stands still, and wait until its child has reported that."""
+def run_too_late(daemon: RunningDaemon, event: str, session: str, **fields: object) -> None:
+    """Run a hook that times out while the daemon is paused, and wait until its child process has reported that."""
     key, before = f"claude-code:direct:{session}", len(turns(daemon, session))
-    with stopped(daemon):
-        done = hook(daemon, event, sent(event, session, **fields), "--seconds", "0.4")
-        assert (done.returncode, done.stdout) == (0, "")
-        assert "no answer in time" in done.stderr or "timed out" in done.stderr
+    with paused(daemon):
+        result = hook(daemon, event, hook_input(event, session, **fields), "--seconds", "0.4")
+        assert (result.returncode, result.stdout) == (0, "")
+        assert "no answer in time" in result.stderr or "timed out" in result.stderr
     if event == "UserPromptSubmit":
         eventually(lambda: len(turns(daemon, session)) == before + 1)
-    # the child asked before this, and is answered before
+    # the child process sent its request before this one, and is answered first
     daemon.client().turn("ok", session_key=f"{key}:settle")
 
 
-def test_what_came_too_late_is_told_with_the_next_prompt_once(hooked: RunningDaemon) -> None:
-    too_late(hooked, "SessionStart", "slow", source="startup")
-    too_late(hooked, "UserPromptSubmit", "slow", prompt="where is the sluice key?")
-    other = hook(hooked, "UserPromptSubmit", sent("UserPromptSubmit", "another", prompt="ok, thanks"))
+def test_late_context_comes_once_with_the_next_prompt(daemon: RunningDaemon) -> None:
+    run_too_late(daemon, "SessionStart", "slow", source="startup")
+    run_too_late(daemon, "UserPromptSubmit", "slow", prompt="where is the sluice key?")
+    other = hook(daemon, "UserPromptSubmit", hook_input("UserPromptSubmit", "another", prompt="ok, thanks"))
     assert other.stdout == "", "nothing of another session"
-    asked = sent("UserPromptSubmit", "slow", prompt="and which error holds the lease of the gateway?")
-    told = context(hook(hooked, "UserPromptSubmit", asked), "UserPromptSubmit")
-    assert told.startswith("<core-memory>\n"), "the stable block first"
-    assert told.index("GW-4172") < told.index("The sluice key hangs"), "then what answers this prompt"
-    assert told.count("The sluice key hangs") == 1
-    again = hook(hooked, "UserPromptSubmit", sent("UserPromptSubmit", "slow", prompt="ok, thanks"))
+    prompt = hook_input("UserPromptSubmit", "slow", prompt="and which error holds the lease of the gateway?")
+    text = context(hook(daemon, "UserPromptSubmit", prompt), "UserPromptSubmit")
+    assert text.startswith("<core-memory>\n"), "the stable block first"
+    assert text.index("GW-4172") < text.index("The sluice key hangs"), "then what answers this prompt"
+    assert text.count("The sluice key hangs") == 1
+    again = hook(daemon, "UserPromptSubmit", hook_input("UserPromptSubmit", "slow", prompt="ok, thanks"))
     assert again.stdout == "", "nothing twice"
-    assert [turn[0] for turn in turns(hooked, "slow")] == [
+    assert [turn[0] for turn in turns(daemon, "slow")] == [
         "where is the sluice key?", "and which error holds the lease of the gateway?", "ok, thanks",
     ]  # fmt: skip
 
 
-def test_what_was_to_be_told_late_and_was_late_again_is_told_in_the_end(hooked: RunningDaemon) -> None:
-    too_late(hooked, "SessionStart", "slower", source="startup")
-    too_late(hooked, "UserPromptSubmit", "slower", prompt="where is the sluice key?")
-    too_late(hooked, "UserPromptSubmit", "slower", prompt="tell me about the sluice key")
-    told = context(
-        hook(hooked, "UserPromptSubmit", sent("UserPromptSubmit", "slower", prompt="hm, where is that key?")),
+def test_context_that_is_late_twice_still_arrives(daemon: RunningDaemon) -> None:
+    run_too_late(daemon, "SessionStart", "slower", source="startup")
+    run_too_late(daemon, "UserPromptSubmit", "slower", prompt="where is the sluice key?")
+    run_too_late(daemon, "UserPromptSubmit", "slower", prompt="tell me about the sluice key")
+    text = context(
+        hook(daemon, "UserPromptSubmit", hook_input("UserPromptSubmit", "slower", prompt="hm, where is that key?")),
         "UserPromptSubmit",
     )
-    assert told.startswith("<core-memory>\n")
-    assert told.count("The sluice key hangs") == 1
+    assert text.startswith("<core-memory>\n")
+    assert text.count("The sluice key hangs") == 1
 
 
-def test_what_was_told_is_told_again_after_the_agent_has_shortened_what_it_holds(hooked: RunningDaemon) -> None:
-    asked = sent("UserPromptSubmit", "short", prompt="where is the sluice key?")
-    assert "sluice" in context(hook(hooked, "UserPromptSubmit", asked), "UserPromptSubmit")
+def test_context_is_sent_again_after_compaction(daemon: RunningDaemon) -> None:
+    prompt = hook_input("UserPromptSubmit", "short", prompt="where is the sluice key?")
+    assert "sluice" in context(hook(daemon, "UserPromptSubmit", prompt), "UserPromptSubmit")
     key = "claude-code:direct:short"
-    hooked.client().turn("", session_key=key, role="system", event="compact")
-    told = context(hook(hooked, "SessionStart", sent("SessionStart", "short", source="compact")), "SessionStart")
-    assert told.startswith("<core-memory>\n")
-    assert "The sluice key hangs" in told
-    assert hook(hooked, "UserPromptSubmit", sent("UserPromptSubmit", "short", prompt="ok, thanks")).stdout == ""
-    # a host that begins no session after it is told with the next prompt
-    hooked.client().turn("", session_key=key, role="system", event="compact")
-    asked = sent("UserPromptSubmit", "short", prompt="ok, thanks again")
-    told = context(hook(hooked, "UserPromptSubmit", asked), "UserPromptSubmit")
-    assert told.startswith("<core-memory>\n")
-    assert "The sluice key hangs" in told
+    daemon.client().turn("", session_key=key, role="system", event="compact")
+    text = context(hook(daemon, "SessionStart", hook_input("SessionStart", "short", source="compact")), "SessionStart")
+    assert text.startswith("<core-memory>\n")
+    assert "The sluice key hangs" in text
+    assert hook(daemon, "UserPromptSubmit", hook_input("UserPromptSubmit", "short", prompt="ok, thanks")).stdout == ""
+    # a host that starts no session afterwards gets it with the next prompt
+    daemon.client().turn("", session_key=key, role="system", event="compact")
+    prompt = hook_input("UserPromptSubmit", "short", prompt="ok, thanks again")
+    text = context(hook(daemon, "UserPromptSubmit", prompt), "UserPromptSubmit")
+    assert text.startswith("<core-memory>\n")
+    assert "The sluice key hangs" in text
 
 
 LOCKED = "2026-10-07 10:00:01 ferry gate: fatal: LOCK-31, tide table refused (0x7fa1)"
@@ -274,105 +274,110 @@ LOCKED = "2026-10-07 10:00:01 ferry gate: fatal: LOCK-31, tide table refused (0x
 
 def failed(session: str, error: str, command: str = "gate open") -> dict[str, Any]:
     given = {"tool_name": "Bash", "tool_input": {"command": command}, "error": error}
-    return sent("PostToolUseFailure", session, **given)
+    return hook_input("PostToolUseFailure", session, **given)
 
 
-def test_failed_tool_is_told_the_lesson_first_and_once(hooked: RunningDaemon) -> None:
-    run = hook(hooked, "PostToolUseFailure", failed("failing", LOCKED))
-    told = context(run, "PostToolUseFailure")
-    lines = [line for line in told.splitlines() if "ferry gate" in line]
+def test_failed_tool_gets_the_lesson_first_and_once(daemon: RunningDaemon) -> None:
+    run = hook(daemon, "PostToolUseFailure", failed("failing", LOCKED))
+    text = context(run, "PostToolUseFailure")
+    lines = [line for line in text.splitlines() if "ferry gate" in line]
     assert "LOCK-31, the tide table is stale" in lines[0]
-    assert told.count("</recalled-memory>") == 1
-    assert "core-memory" not in told
-    assert hook(hooked, "PostToolUseFailure", failed("failing", LOCKED.replace("01", "07"))).stdout == ""
-    assert "stale" in context(hook(hooked, "PostToolUseFailure", failed("elsewhere", LOCKED)), "PostToolUseFailure")
-    same = hooked.client().turn(
+    assert text.count("</recalled-memory>") == 1
+    assert "core-memory" not in text
+    assert hook(daemon, "PostToolUseFailure", failed("failing", LOCKED.replace("01", "07"))).stdout == ""
+    assert "stale" in context(hook(daemon, "PostToolUseFailure", failed("elsewhere", LOCKED)), "PostToolUseFailure")
+    same = daemon.client().turn(
         event="tool_failed", event_text=LOCKED, tool="Bash", tool_input="gate open", role="tool",
         session_key="claude-code:direct:by-call", if_none_match="*",
     )  # fmt: skip
-    assert same["bundle"] == told
-    assert turns(hooked, "failing") == [], "nothing of it is kept"
+    assert same["bundle"] == text
+    assert turns(daemon, "failing") == [], "no turn is stored"
 
 
-def test_failed_tool_that_nothing_is_known_of_is_told_nothing(hooked: RunningDaemon) -> None:
+def test_unknown_tool_failure_gets_nothing(daemon: RunningDaemon) -> None:
     for error in ("Exit code 1", "ls: cannot access '/x': No such file or directory", "assert 3 == 4", "", "gate open"):
-        assert hook(hooked, "PostToolUseFailure", failed("silent", error)).stdout == ""
-    assert hook(hooked, "PostToolUseFailure", {**failed("silent", LOCKED), "is_interrupt": True}).stdout == ""
+        assert hook(daemon, "PostToolUseFailure", failed("silent", error)).stdout == ""
+    assert hook(daemon, "PostToolUseFailure", {**failed("silent", LOCKED), "is_interrupt": True}).stdout == ""
 
 
-def test_secret_of_a_failed_tool_is_kept_nowhere(hooked: RunningDaemon) -> None:
+def test_secret_of_failed_tool_is_stored_nowhere(daemon: RunningDaemon) -> None:
     secret = "ghp_abcdefghijklmnopqrstuvwxyz0123456789"
     given = failed("leaking", f"{LOCKED}\nLOCK-31 for token {secret}", f"gate open --token {secret}")
-    assert "stale" in context(hook(hooked, "PostToolUseFailure", given), "PostToolUseFailure")
-    too_late(hooked, "PostToolUseFailure", "leaking-late", **{name: given[name] for name in ("tool_input", "error")})
-    hook(hooked, "PreCompact", sent("PreCompact", "leaking"))
-    hooked.client().turn("ok", session_key="claude-code:direct:leaking")
-    for path in (one for one in hooked.home.rglob("*") if one.is_file() and not one.is_socket()):
+    assert "stale" in context(hook(daemon, "PostToolUseFailure", given), "PostToolUseFailure")
+    run_too_late(
+        daemon, "PostToolUseFailure", "leaking-late", **{name: given[name] for name in ("tool_input", "error")}
+    )
+    hook(daemon, "PreCompact", hook_input("PreCompact", "leaking"))
+    daemon.client().turn("ok", session_key="claude-code:direct:leaking")
+    for path in (path for path in daemon.home.rglob("*") if path.is_file() and not path.is_socket()):
         assert secret[:12].encode() not in path.read_bytes(), path
 
 
-def test_failure_that_was_told_too_late_is_told_with_the_next_prompt(hooked: RunningDaemon) -> None:
+def test_late_answer_to_failed_tool_comes_with_the_next_prompt(daemon: RunningDaemon) -> None:
     given = failed("failing-late", LOCKED)
-    too_late(hooked, "PostToolUseFailure", "failing-late", **{name: given[name] for name in ("tool_input", "error")})
-    asked = sent("UserPromptSubmit", "failing-late", prompt="ok, thanks")
-    assert "LOCK-31, the tide table" in context(hook(hooked, "UserPromptSubmit", asked), "UserPromptSubmit")
+    run_too_late(
+        daemon, "PostToolUseFailure", "failing-late", **{name: given[name] for name in ("tool_input", "error")}
+    )
+    prompt = hook_input("UserPromptSubmit", "failing-late", prompt="ok, thanks")
+    assert "LOCK-31, the tide table" in context(hook(daemon, "UserPromptSubmit", prompt), "UserPromptSubmit")
 
 
-def test_forgotten_thing_is_not_told_late(hooked: RunningDaemon) -> None:
-    note = hooked.workspace / "memory" / "2026-10-07.md"
+def test_forgotten_memory_is_not_delivered_late(daemon: RunningDaemon) -> None:
+    note = daemon.workspace / "memory" / "2026-10-07.md"
     note.write_text("# Day\n\n## Retain\n\n- W @Barge: The barge is moored at the copper quay.\n")
-    hooked.client().sync()
-    too_late(hooked, "UserPromptSubmit", "forgetful", prompt="where is the barge moored?")
+    daemon.client().sync()
+    run_too_late(daemon, "UserPromptSubmit", "forgetful", prompt="where is the barge moored?")
     note.unlink()
-    hooked.client().sync()
-    asked = sent("UserPromptSubmit", "forgetful", prompt="ok, thanks")
-    assert hook(hooked, "UserPromptSubmit", asked).stdout == ""
+    daemon.client().sync()
+    prompt = hook_input("UserPromptSubmit", "forgetful", prompt="ok, thanks")
+    assert hook(daemon, "UserPromptSubmit", prompt).stdout == ""
 
 
-def test_arguments_and_a_closed_input_get_in_nobodys_way(hooked: RunningDaemon) -> None:
+def test_bad_arguments_and_closed_streams_do_no_harm(daemon: RunningDaemon) -> None:
     for arguments in ([], ["Nope"], ["Stop", "--seconds", "soon"], ["Stop", "--agent"]):
-        done = ran(
-            [*HOOK, *arguments], env=environment(hooked), capture_output=True, text=True, check=False,
+        result = ran(
+            [*HOOK, *arguments], env=environment(daemon), capture_output=True, text=True, check=False,
             stdin=subprocess.DEVNULL,
         )  # fmt: skip
-        assert (done.returncode, done.stdout) == (0, "")
-        assert "Traceback" not in done.stderr
+        assert (result.returncode, result.stdout) == (0, "")
+        assert "Traceback" not in result.stderr
     command = f"{shlex.join([*HOOK, 'Nope'])} 2>/dev/full"
-    assert ran(["sh", "-c", command], env=environment(hooked), check=False, stdin=subprocess.DEVNULL).returncode == 0
+    assert ran(["sh", "-c", command], env=environment(daemon), check=False, stdin=subprocess.DEVNULL).returncode == 0
 
 
-def test_time_that_is_over_while_an_error_is_told_gets_in_nobodys_way(hooked: RunningDaemon) -> None:
+def test_timeout_while_reporting_an_error_does_no_harm(daemon: RunningDaemon) -> None:
     slow = (
         "import time, memoryd.hooks.hook_run as hook\n"
         "hook._complain = lambda text: time.sleep(0.3) or print(text)\n"
         "hook.main(['Nope', '--seconds', '0.1'])"
     )
-    done = ran(
-        [sys.executable, "-c", slow], env=environment(hooked), input="{}", capture_output=True, text=True, check=False
+    result = ran(
+        [sys.executable, "-c", slow], env=environment(daemon), input="{}", capture_output=True, text=True, check=False
     )
-    assert (done.returncode, done.stderr) == (0, "")
+    assert (result.returncode, result.stderr) == (0, "")
 
 
-def test_hook_imports_nothing_from_the_folder_it_runs_in(hooked: RunningDaemon, tmp_path: Path) -> None:
+def test_hook_imports_nothing_from_its_working_folder(daemon: RunningDaemon, tmp_path: Path) -> None:
     (tmp_path / "json.py").write_text("raise SystemExit(9)")
-    done = ran(
+    result = ran(
         [*HOOK, "SessionStart", *UNHURRIED],
-        input=json.dumps(sent("SessionStart")), env=environment(hooked), cwd=tmp_path, capture_output=True, text=True,
+        input=json.dumps(hook_input("SessionStart")), env=environment(daemon), cwd=tmp_path,
+        capture_output=True, text=True,
         check=False,
     )  # fmt: skip
-    assert "alder" in context(done, "SessionStart")
+    assert "alder" in context(result, "SessionStart")
 
 
-def test_key_of_a_session_is_a_direct_chat_of_its_agent() -> None:
+def test_session_key_of_a_hook_is_a_direct_chat() -> None:
     key = read_key("agent:main:claude-code:direct:5f0c9a-1")
     assert (key.agent, key.channel, key.chat_type) == ("main", "claude-code", ChatType.DIRECT)
     assert read_key("claude-code:direct:5f0c9a-1").chat_type is ChatType.DIRECT
 
 
 @pytest.fixture
-def settings(hooked: RunningDaemon) -> Iterator[Path]:
-    """Return where the settings of the user lie; they are gone afterwards."""
-    path = Path(hooked.env["HOME"]) / ".claude" / "settings.json"
+def settings(daemon: RunningDaemon) -> Iterator[Path]:
+    """Return the path of the user's settings, which are removed afterwards."""
+    path = Path(daemon.env["HOME"]) / ".claude" / "settings.json"
     path.parent.mkdir(parents=True, exist_ok=True)
     yield path
     for left in path.parent.glob("settings.json*"):
@@ -380,79 +385,80 @@ def settings(hooked: RunningDaemon) -> Iterator[Path]:
 
 
 def listed(daemon: RunningDaemon, program: str) -> str:
-    """Return what `hooks list` says of the hooks of a program."""
+    """Return what `hooks list` reports of the hooks of a program."""
     rows = json.loads(memoryctl(daemon, "list", "--json").stdout)["hosts"]
     return next(str(row["hooks"]) for row in rows if row["name"] == program)
 
 
-def test_installed_hooks_run_and_go_as_they_came(hooked: RunningDaemon, settings: Path) -> None:
+def test_installed_hooks_run_and_are_removed_without_a_trace(daemon: RunningDaemon, settings: Path) -> None:
     settings.write_text(SETTINGS)
     settings.chmod(0o640)
-    first = json.loads(memoryctl(hooked, "install", "claude-code", "--json").stdout)
+    first = json.loads(memoryctl(daemon, "install", "claude-code", "--json").stdout)
     assert (first["path"], first["changed"]) == (str(settings), True)
     text = settings.read_text()
-    assert json.loads(memoryctl(hooked, "install", "claude-code", "--json").stdout)["changed"] is False
+    assert json.loads(memoryctl(daemon, "install", "claude-code", "--json").stdout)["changed"] is False
     assert settings.read_text() == text
     assert (settings.stat().st_mode & 0o777, json.loads(text)["model"]) == (0o640, "opus")
-    assert listed(hooked, "claude-code") == "installed"
+    assert listed(daemon, "claude-code") == "installed"
     commands = our_commands(text)
     assert "-P" in shlex.split(commands["Stop"]), "nothing is imported from the folder the agent works in"
     shell = ran(
         ["sh", "-c", f"{commands['SessionStart']} --seconds 60"],
-        input=json.dumps(sent("SessionStart")), env=environment(hooked), capture_output=True, text=True, check=False,
+        input=json.dumps(hook_input("SessionStart")), env=environment(daemon), capture_output=True, text=True,
+        check=False,
     )  # fmt: skip
     assert "alder" in context(shell, "SessionStart")
     assert "agent main" in commands["Stop"].replace("--", "")
-    assert memoryctl(hooked, "remove", "claude-code").returncode == Exit.DONE
+    assert memoryctl(daemon, "remove", "claude-code").returncode == Exit.DONE
     assert settings.read_text() == SETTINGS
-    assert [one.name for one in settings.parent.glob("settings.json*")] == ["settings.json"]
-    assert listed(hooked, "claude-code") == "not installed"
+    assert [path.name for path in settings.parent.glob("settings.json*")] == ["settings.json"]
+    assert listed(daemon, "claude-code") == "not installed"
 
 
-def test_settings_that_were_made_for_our_hooks_go_with_them(hooked: RunningDaemon, settings: Path) -> None:
-    shown = memoryctl(hooked, "install", "claude-code", "--dry-run").stdout
+def test_settings_created_for_our_hooks_are_removed_with_them(daemon: RunningDaemon, settings: Path) -> None:
+    shown = memoryctl(daemon, "install", "claude-code", "--dry-run").stdout
     assert "+" in shown
     assert "memoryd.hooks UserPromptSubmit" in shown
     assert not settings.exists()
-    memoryctl(hooked, "install", "claude-code", "--user")
+    memoryctl(daemon, "install", "claude-code", "--user")
     assert set(our_commands(settings.read_text())) == set(EVENTS)
-    memoryctl(hooked, "remove", "claude-code")
+    memoryctl(daemon, "remove", "claude-code")
     assert not settings.exists()
 
 
-def test_settings_that_cannot_be_read_are_left_alone(hooked: RunningDaemon, settings: Path) -> None:
+def test_unreadable_settings_are_left_unchanged(daemon: RunningDaemon, settings: Path) -> None:
     for broken in (b'{"model": "opus",}', b"\xff\xfe{}", b'{"hooks": 7}'):
         settings.write_bytes(broken)
         for action in ("install", "uninstall"):
-            done = memoryctl(hooked, action, "claude-code")
-            assert done.returncode == Exit.ERROR
-            assert "stays unchanged" in done.stderr
+            result = memoryctl(daemon, action, "claude-code")
+            assert result.returncode == Exit.ERROR
+            assert "stays unchanged" in result.stderr
         assert settings.read_bytes() == broken
         assert len(list(settings.parent.glob("settings.json*"))) == 1
 
 
-def test_changes_of_others_stay_when_our_hooks_go(hooked: RunningDaemon, settings: Path) -> None:
+def test_edits_by_others_survive_the_removal_of_our_hooks(daemon: RunningDaemon, settings: Path) -> None:
     settings.write_text(SETTINGS)
-    memoryctl(hooked, "install", "claude-code")
+    memoryctl(daemon, "install", "claude-code")
     settings.write_text(settings.read_text().replace('"opus"', '"sonnet"'))
-    memoryctl(hooked, "remove", "claude-code")
+    memoryctl(daemon, "remove", "claude-code")
     assert settings.read_text() == SETTINGS.replace('"opus"', '"sonnet"')
 
 
-def test_link_stays_one_and_a_project_has_settings_of_its_own(
-    hooked: RunningDaemon, settings: Path, tmp_path: Path
+def test_symlink_is_kept_and_a_project_has_its_own_settings(
+    daemon: RunningDaemon, settings: Path, tmp_path: Path
 ) -> None:
     target = tmp_path / "dotfiles.json"
     target.write_text("{}\n")
     settings.symlink_to(target)
-    memoryctl(hooked, "install", "claude-code")
+    memoryctl(daemon, "install", "claude-code")
     assert settings.is_symlink()
     assert our_commands(target.read_text())
     project = tmp_path / "project"
     project.mkdir()
-    memoryctl(hooked, "install", "claude-code", "--project", str(project))
+    memoryctl(daemon, "install", "claude-code", "--project", str(project))
     own = project / ".claude" / "settings.local.json"
     assert set(our_commands(own.read_text())) == set(EVENTS)
     assert list(own.parent.iterdir()) == [own]
-    memoryctl(hooked, "remove", "claude-code", "--project", str(project))
+    memoryctl(daemon, "remove", "claude-code", "--project", str(project))
     assert not own.exists()

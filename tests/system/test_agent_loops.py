@@ -1,4 +1,4 @@
-"""The agents of docs/how-to/agents.md, run as they stand there against a scripted server and the real daemon."""
+"""The agents of docs/how-to/agents.md, run unchanged against a scripted model server and the real daemon."""
 
 import json
 import re
@@ -25,12 +25,12 @@ ANSWER = "Error GW-4172 means that a second process holds the lease of the gatew
 
 @dataclass
 class ScriptedModel:
-    """A server that answers every question alike, and keeps what it was asked."""
+    """A server that gives the same answer to every request, and records the requests."""
 
-    asked: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
+    requests: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
 
     def answer(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
-        self.asked.append((path, body))
+        self.requests.append((path, body))
         if path.endswith("/chat/completions"):
             choice = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": ANSWER}}
             return {"id": "c", "object": "chat.completion", "created": 0, "model": "m", "choices": [choice]}
@@ -70,36 +70,36 @@ def model() -> Iterator[tuple[ScriptedModel, str]]:
 
 
 @pytest.fixture(scope="module")
-def remembering(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningDaemon]:
+def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningDaemon]:
     home = tmp_path_factory.mktemp("loops")
     workspace = write_workspace(home / "ws")
     with indexed_daemon(home, workspace) as running:
         yield running
 
 
-def program(encoding: str) -> str:
+def agent_program(encoding: str) -> str:
     [found] = [block for block in BLOCK.findall(PAGE.read_text(encoding="utf-8")) if f'encode="{encoding}"' in block]
     return str(found)
 
 
-def in_two(text: str) -> list[str]:
-    """Return the stable block of a text, and what was recalled behind it."""
+def split_bundle(text: str) -> list[str]:
+    """Return the stable block of a bundle, and what was recalled for the question."""
     stable, end, tail = text.partition("</core-memory>\n")
     return [stable + end, tail]
 
 
-def recalled(encoding: str, body: dict[str, Any]) -> list[str]:
-    """Return the texts put before the conversation, held against the types of the client; the first are the rules.
+def memory_texts(encoding: str, body: dict[str, Any]) -> list[str]:
+    """Return the texts before the conversation, first the rules; validate them with the types of the client library.
 
-    A client takes a second to load.
+    Each library takes a second to load, so import only the one that is needed.
     """
     if encoding == "text":
         rules, _, bundle = str(body["prompt"]).partition("\n\n")
         assert bundle.endswith("\nUser: what does GW-4172 mean?\nCompanion:")
-        return [rules, *in_two(bundle)]
+        return [rules, *split_bundle(bundle)]
     if encoding == "rsclaw":
         rules, _ = body["messages"]
-        return [rules["content"], *in_two(body["rsclaw_hidden"]["recall_context"])]
+        return [rules["content"], *split_bundle(body["rsclaw_hidden"]["recall_context"])]
     if encoding == "openai":
         rules, bundle, _ = body["messages"]
         from openai.types.chat import ChatCompletionContentPartTextParam
@@ -118,7 +118,7 @@ def recalled(encoding: str, body: dict[str, Any]) -> list[str]:
     return [part.text or "" for part in content.parts or []]
 
 
-TELLING_MODEL = """\
+PROMPT_PROGRAM = """\
 import json, sys, urllib.request
 data = json.dumps({"prompt": sys.stdin.read()}).encode()
 reply = urllib.request.urlopen(urllib.request.Request(sys.argv[1] + "/chat/completions", data))
@@ -128,35 +128,35 @@ print(json.load(reply)["choices"][0]["message"]["content"])
 
 
 @swept("encoding", ["openai", "anthropic", "gemini", "rsclaw", "text"], 2)
-def test_agent_of_the_page_asks_with_what_is_recalled_and_keeps_the_answer(
-    encoding: str, remembering: RunningDaemon, model: tuple[ScriptedModel, str], tmp_path: Path
+def test_documented_agent_recalls_and_stores_the_answer(
+    encoding: str, daemon: RunningDaemon, model: tuple[ScriptedModel, str], tmp_path: Path
 ) -> None:
     scripted, address = model
-    text = program(encoding).replace("agent:main:main", f"agent:main:{encoding}:direct:me")
+    text = agent_program(encoding).replace("agent:main:main", f"agent:main:{encoding}:direct:me")
     assert len(text.splitlines()) <= 30
     (tmp_path / "agent.py").write_text(text)
     environment = {
-        **remembering.env,
+        **daemon.env,
         "PYTHONPATH": str(ROOT),
         "OPENAI_API_KEY": "k", "OPENAI_BASE_URL": f"{address}/v1",
         "ANTHROPIC_API_KEY": "k", "ANTHROPIC_BASE_URL": address,
         "RSCLAW_TOKEN": "k", "RSCLAW_URL": f"{address}/v1/chat/completions",
         "GEMINI_API_KEY": "k", "GOOGLE_GEMINI_BASE_URL": address,
     }  # fmt: skip
-    done = subprocess.run(
-        [sys.executable, str(tmp_path / "agent.py"), sys.executable, "-c", TELLING_MODEL, address],
+    result = subprocess.run(
+        [sys.executable, str(tmp_path / "agent.py"), sys.executable, "-c", PROMPT_PROGRAM, address],
         input=f"what does GW-4172 mean?\n/remember the {encoding} ferry leaves at seven\n",
         env=environment, capture_output=True, text=True, check=False,
     )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.splitlines()[0] == ANSWER
-    assert done.stdout.splitlines()[1].startswith("Remembered")
-    [(_, body)] = scripted.asked
-    rules, stable, tail = recalled(encoding, body)
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.splitlines()[0] == ANSWER
+    assert result.stdout.splitlines()[1].startswith("Remembered")
+    [(_, body)] = scripted.requests
+    rules, stable, tail = memory_texts(encoding, body)
     assert rules == "You are a helpful companion."
     assert "called alder" in stable
     assert "a second process holds the lease" in tail
-    kept = [one for one in remembering.client().qa_sessions()["sessions"] if f":{encoding}:" in str(one["key"])]
-    [turn] = remembering.client().qa_session(kept[0]["session"])["sequence"]
+    sessions = [row for row in daemon.client().qa_sessions()["sessions"] if f":{encoding}:" in str(row["key"])]
+    [turn] = daemon.client().qa_session(sessions[0]["session"])["sequence"]
     assert turn["q"] == "what does GW-4172 mean?"
-    assert turn["significance"] > 0, "its answer was weighed, and is kept or held"
+    assert turn["significance"] > 0, "its answer is stored or held"

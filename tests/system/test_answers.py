@@ -1,6 +1,5 @@
-"""What the real daemon answers: how hits are ranked, folded, filtered, judged and explained."""
+"""Search by the real daemon: ranking, folding of copies, filters, verdicts and explanations."""
 
-import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date, timedelta
@@ -10,6 +9,7 @@ from typing import Any, Literal
 import pytest
 
 from tests.daemon import RunningDaemon, write_config
+from tests.system.agents import daemon_of_agents
 from tests.system.over_socket import send
 from tests.waiting import eventually
 
@@ -23,7 +23,7 @@ FILLER = {
         ]
     )
 }
-Start = Callable[..., "Place"]
+Start = Callable[..., "SearchedWorkspace"]
 DECAY: Mapping[str, object] = {"temporalDecay": {"enabled": True, "halfLifeDays": 30}}
 KINDS: Mapping[str, tuple[int, Mapping[str, object]]] = {
     "words": (24, {}),
@@ -38,8 +38,8 @@ QUICK = {"watchDebounceMs": 30, "settleMs": 20, "deleteGraceMs": 100}
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """A workspace and its agent, one of many of a daemon."""
+class SearchedWorkspace:
+    """One of many workspaces of a daemon, with its agent."""
 
     agent: str
     workspace: Path
@@ -54,8 +54,10 @@ class Place:
 
 
 @pytest.fixture(scope="module")
-def places(tmp_path_factory: pytest.TempPathFactory, starter_model: Path) -> Iterator[dict[str, list[Place]]]:
-    """Workspaces without notes under one daemon, by kind."""
+def workspaces(
+    tmp_path_factory: pytest.TempPathFactory, starter_model: Path
+) -> Iterator[dict[str, list[SearchedWorkspace]]]:
+    """Return empty workspaces of one daemon, by kind."""
     home = tmp_path_factory.mktemp("answers")
     local = {"provider": "local", "local": {"modelPath": str(starter_model), "threads": 1}}
     listed = []
@@ -65,38 +67,35 @@ def places(tmp_path_factory: pytest.TempPathFactory, starter_model: Path) -> Ite
             agent = f"{kind}-{number}"
             (home / agent / "memory").mkdir(parents=True)
             listed.append({"id": agent, "workspace": str(home / agent), "memorySearch": search})
-    defaults = {"memorySearch": {"provider": "none", "sync": QUICK}}
-    config = home / "config.json5"
-    config.write_text(json.dumps({"agents": {"defaults": defaults, "list": listed}}))
-    with RunningDaemon(home, config, home) as daemon:
+    with daemon_of_agents(home, listed, search={"sync": QUICK}) as daemon:
         yield {
-            kind: [Place(f"{kind}-{at}", home / f"{kind}-{at}", daemon) for at in range(KINDS[kind][0])]
+            kind: [SearchedWorkspace(f"{kind}-{at}", home / f"{kind}-{at}", daemon) for at in range(KINDS[kind][0])]
             for kind in KINDS
         }
 
 
 @pytest.fixture
-def start(places: dict[str, list[Place]]) -> Start:
-    """Return what takes a workspace of a kind that no test had before, and writes notes into it."""
+def start(workspaces: dict[str, list[SearchedWorkspace]]) -> Start:
+    """Return a function that takes an unused workspace of a kind and writes notes into it."""
 
-    def run(notes: Mapping[str, str], kind: str = "words") -> Place:
-        place = places[kind].pop()
-        place.write(notes, "embedded" if kind == "model" else "indexed")
-        return place
+    def run(notes: Mapping[str, str], kind: str = "words") -> SearchedWorkspace:
+        workspace = workspaces[kind].pop()
+        workspace.write(notes, "embedded" if kind == "model" else "indexed")
+        return workspace
 
     return run
 
 
 @pytest.fixture(scope="module")
-def diary(places: dict[str, list[Place]]) -> Place:
-    """Return a place with a diary, found by words."""
-    place = places["words"].pop()
-    place.write(DIARY | FILLER)
-    return place
+def diary(workspaces: dict[str, list[SearchedWorkspace]]) -> SearchedWorkspace:
+    """Return a workspace with a diary, searched by words."""
+    workspace = workspaces["words"].pop()
+    workspace.write(DIARY | FILLER)
+    return workspace
 
 
-def ask(place: Place, query: str, **more: object) -> Any:
-    answer = send(place.daemon.socket, "POST", "/v1/search", {"query": query, "agent": place.agent, **more})
+def ask(workspace: SearchedWorkspace, query: str, **more: object) -> Any:
+    answer = send(workspace.daemon.socket, "POST", "/v1/search", {"query": query, "agent": workspace.agent, **more})
     assert answer.status == 200, answer.json
     return answer.json
 
@@ -133,29 +132,29 @@ DIARY = {
         "７ May ２０２３",
     ],
 )
-def test_question_about_a_day_finds_the_note_of_that_day(diary: Place, question: str) -> None:
+def test_question_about_a_day_finds_its_note(diary: SearchedWorkspace, question: str) -> None:
     reply = ask(diary, question)
     assert paths(reply)[0] == "memory/2023-05-07.md"
     assert reply["verdict"] == "answerable"
 
 
 @pytest.mark.parametrize("question", ["What did I do on May 7?", "5月7号我做了什么？"])
-def test_day_without_a_year_is_that_of_each_year_and_no_time_of_day(diary: Place, question: str) -> None:
+def test_day_without_year_matches_every_year_but_no_time_of_day(diary: SearchedWorkspace, question: str) -> None:
     assert set(paths(ask(diary, question))[:2]) == {"memory/2022-05-07.md", "memory/2023-05-07.md"}
 
 
-def test_month_and_a_word_find_the_day(diary: Place) -> None:
+def test_month_and_word_find_the_day(diary: SearchedWorkspace) -> None:
     assert paths(ask(diary, "Which tooth was filled in May 2023?"))[0] == "memory/2023-05-06.md"
     assert paths(ask(diary, "What may bear in July 2023?"))[0] == "memory/2023-07-05.md"
 
 
-def test_day_of_a_filter_is_no_word(diary: Place) -> None:
+def test_date_of_a_filter_is_no_search_word(diary: SearchedWorkspace) -> None:
     assert paths(ask(diary, "lake since:2023-05-07 until:2023-05-07")) == ["memory/2023-05-07.md"]
     assert paths(ask(diary, "dentist lake until:2023-05-07"))[0] == "memory/2023-05-06.md"
 
 
-def test_years_tell_paragraphs_apart(start: Start) -> None:
-    """Each paragraph has the words of the question, the right one once and with its year."""
+def test_year_distinguishes_similar_paragraphs(start: Start) -> None:
+    """Each paragraph has the words of the question; the right one has them once, with its year."""
     notes = {
         f"memory/club-{year}.md": f"# Club\n\nThe trainer of the rowing club in {year} was {name}.{more}\n"
         for year, name, more in [
@@ -164,12 +163,12 @@ def test_years_tell_paragraphs_apart(start: Start) -> None:
             (2019, "Ebba", " In the winter she left for the coast, where a boat was built for her sister Siv."),
         ]
     }
-    place = start(notes | FILLER)
+    workspace = start(notes | FILLER)
     for year, path in ((2018, "memory/club-2018.md"), (2019, "memory/club-2019.md")):
-        assert paths(ask(place, f"Who was the trainer of the rowing club from 1990 to {year}?"))[0] == path
+        assert paths(ask(workspace, f"Who was the trainer of the rowing club from 1990 to {year}?"))[0] == path
 
 
-def test_decay_puts_yesterday_before_last_year(start: Start) -> None:
+def test_decay_ranks_yesterday_before_last_year(start: Start) -> None:
     old, new = dated(300), dated(1)
     notes = {
         old: "# Work\n\nRod's standup is at ten: standup, standup schedule of Rod.\n",
@@ -177,8 +176,8 @@ def test_decay_puts_yesterday_before_last_year(start: Start) -> None:
         dated(400, "bank"): "# Rod\n\nRod leads the standup schedule.\n",
         **FILLER,
     }
-    place = start(notes, "decay")
-    reply = ask(place, "Rod standup schedule", explain=True)
+    workspace = start(notes, "decay")
+    reply = ask(workspace, "Rod standup schedule", explain=True)
     found = {hit["path"]: hit["explain"] for hit in reply["results"]}
     assert paths(reply).index(new) < paths(reply).index(old)
     assert found[old]["decay"] == pytest.approx(0.5 ** (300 / 30), abs=1e-3)
@@ -187,8 +186,8 @@ def test_decay_puts_yesterday_before_last_year(start: Start) -> None:
     assert found[old]["baseScore"] > found[new]["baseScore"]
 
 
-def test_decay_never_hides_the_note_that_holds_the_words(start: Start) -> None:
-    """Five of six words stand in one note of two years ago, one word in each of many notes of this month."""
+def test_decay_never_hides_the_note_with_the_words(start: Start) -> None:
+    """One note of two years ago has five of the six words, and many notes of this month have one."""
     match = dated(760)
     notes = {
         match: "# Audit\n\nThe quarterly saffron audit in Lisbon: Marta signs it.\n",
@@ -197,13 +196,13 @@ def test_decay_never_hides_the_note_that_holds_the_words(start: Start) -> None:
             for day in range(40)
         },
     }
-    place = start(notes, "decay")
+    workspace = start(notes, "decay")
     for limit in (2, 6):
-        assert match in paths(ask(place, "router quarterly saffron audit Lisbon Marta", maxResults=limit))
-    assert match in paths(ask(place, "router quarterly saffron audit Lisbon Marta", minScore=0.9))
+        assert match in paths(ask(workspace, "router quarterly saffron audit Lisbon Marta", maxResults=limit))
+    assert match in paths(ask(workspace, "router quarterly saffron audit Lisbon Marta", minScore=0.9))
 
 
-def test_mmr_prefers_what_is_new(start: Start) -> None:
+def test_mmr_prefers_new_content(start: Start) -> None:
     notes = {
         "memory/a.md": "# Router\n\nConfigured Omada router, set VLAN 10 for IoT devices in the network.\n",
         "memory/b.md": "# Router\n\nConfigured Omada router, moved IoT devices to VLAN 10 in the network.\n",
@@ -211,8 +210,8 @@ def test_mmr_prefers_what_is_new(start: Start) -> None:
         **FILLER,
     }
     question = "configured router network"
-    place = start(notes, "mmr")
-    assert set(paths(ask(place, question, maxResults=2))) in (
+    workspace = start(notes, "mmr")
+    assert set(paths(ask(workspace, question, maxResults=2))) in (
         {"memory/a.md", "memory/c.md"},
         {"memory/b.md", "memory/c.md"},
     )
@@ -229,7 +228,7 @@ def test_many_copies_fold_into_one_with_a_count(start: Start) -> None:
     assert list(counts.values()) == [299]
 
 
-THE_SAME = """\
+SHARED_TEXT = """\
 The rest of the page was copied from last month: the hedge is cut twice a year, the chimney swept in autumn, and whoever
 borrows the wheelbarrow brings it back before dark. The neighbours lend us their ladder when the gutter must be cleaned.
 
@@ -258,37 +257,37 @@ borrows the wheelbarrow brings it back before dark. The neighbours lend us their
         ("医生说他周五上午可以来复查。", "医生说他周一上午不可以来复查。", "医生复查"),
     ],
 )
-def test_newer_fact_does_not_vanish_into_an_older_one(start: Start, older: str, newer: str, question: str) -> None:
-    place = start({"memory/older.md": f"# Note\n\n{older}\n\n{THE_SAME}", **FILLER})
-    place.write({"memory/newer.md": f"# Note\n\n{newer}\n\n{THE_SAME}"})
+def test_newer_fact_is_not_folded_into_an_older_one(start: Start, older: str, newer: str, question: str) -> None:
+    workspace = start({"memory/older.md": f"# Note\n\n{older}\n\n{SHARED_TEXT}", **FILLER})
+    workspace.write({"memory/newer.md": f"# Note\n\n{newer}\n\n{SHARED_TEXT}"})
     for limit in (2, 6):
-        reply = ask(place, question, maxResults=limit)
+        reply = ask(workspace, question, maxResults=limit)
         assert {"memory/older.md", "memory/newer.md"} <= set(paths(reply))
         assert not any(hit["duplicates"] for hit in reply["results"])
 
 
 def test_copies_fold_into_the_newest_which_cites_them(start: Start) -> None:
-    told = "# Cellar\n\nThe cellar key hangs behind the grey fuse box in the hall.\n"
-    dates = {dated(30): told, dated(2): told.replace("#", "##"), dated(60): f"{told}\nSent from my iPhone\n"}
-    place = start(dates | FILLER)
-    reply = ask(place, "cellar key", explain=True)
+    note = "# Cellar\n\nThe cellar key hangs behind the grey fuse box in the hall.\n"
+    dates = {dated(30): note, dated(2): note.replace("#", "##"), dated(60): f"{note}\nSent from my iPhone\n"}
+    workspace = start(dates | FILLER)
+    reply = ask(workspace, "cellar key", explain=True)
     assert paths(reply) == [dated(2)]
     assert cited_copies(reply) == {dated(30), dated(60)}
     quoted = "> # Cellar\n>\n> The **cellar key** hangs behind the grey\n> fuse box in the hall.\n"
-    place.write({"bank/quoted.md": quoted})
-    reply = ask(place, "cellar key", explain=True)
+    workspace.write({"bank/quoted.md": quoted})
+    reply = ask(workspace, "cellar key", explain=True)
     assert paths(reply) == ["bank/quoted.md"], "written today"
     assert cited_copies(reply) == set(dates)
 
 
-def test_newest_of_many_copies_leads_among_many_other_hits(start: Start) -> None:
-    told = "# Cellar\n\nA key of the cellar hangs behind the grey fuse box.\n"
+def test_newest_of_many_copies_is_shown_among_many_hits(start: Start) -> None:
+    note = "# Cellar\n\nA key of the cellar hangs behind the grey fuse box.\n"
     others = {
         f"memory/key-{part}.md": f"# Cellar key\n\nCellar key: {part}.\n" for part in ("oak", "tin", "ash", "elm")
     }
-    place = start({f"bank/copy-{number:02}.md": told for number in range(60)} | others | FILLER)
-    place.write({"bank/copy-60.md": told})
-    reply = ask(place, "cellar key", maxResults=5)
+    workspace = start({f"bank/copy-{number:02}.md": note for number in range(60)} | others | FILLER)
+    workspace.write({"bank/copy-60.md": note})
+    reply = ask(workspace, "cellar key", maxResults=5)
     assert set(paths(reply)) == {*others, "bank/copy-60.md"}
 
 
@@ -309,8 +308,8 @@ def test_one_document_does_not_fill_the_answer(start: Start) -> None:
 
 
 @pytest.mark.parametrize("fusion", ["relative", "weighted"])
-def test_note_with_all_words_stands_before_those_with_some(start: Start, fusion: str) -> None:
-    """Of each word there are more notes that say it again and again than an arm has candidates."""
+def test_note_with_all_words_ranks_before_notes_with_some(start: Start, fusion: str) -> None:
+    """For each word, more notes repeat it than an arm has candidates."""
     words = ("boiler", "warranty", "Lisbon")
     notes = {
         f"memory/{word}/{number:03}.md": f"# {word} {number}\n\n{word} {word} {word} of kind{number}.\n"
@@ -319,59 +318,59 @@ def test_note_with_all_words_stands_before_those_with_some(start: Start, fusion:
     }
     filling = " ".join(f"Then came matter{number} of that long year." for number in range(30))
     notes["memory/all.md"] = f"# Year\n\n{filling} The warranty is from Lisbon, for the boiler. {filling}\n"
-    place = start(notes, fusion)
+    workspace = start(notes, fusion)
     for question in ("boiler warranty Lisbon", "where is the warranty of the boiler from Lisbon?"):
-        reply = ask(place, question, maxResults=200, explain=True)
+        reply = ask(workspace, question, maxResults=200, explain=True)
         assert len(paths(reply)) == 200, "the others are behind it, not left out"
         assert paths(reply)[0] == "memory/all.md"
         assert reply["results"][0]["score"] > reply["results"][1]["score"]
         assert reply["results"][0]["explain"]["wordsRank"] == 1
 
 
-def test_minus_binds_in_keywords_and_is_text_in_a_sentence(start: Start) -> None:
+def test_minus_excludes_in_keywords_and_is_text_in_a_sentence(start: Start) -> None:
     notes = {
         "memory/rsync.md": "# Copies\n\nrsync -archive keeps times and owners of what it copies.\n",
         "memory/other.md": "# Home\n\nrsync runs at night.\n",
     }
-    place = start(notes | FILLER)
+    workspace = start(notes | FILLER)
     for sentence in ("what does rsync -archive do?", "rsync -archive?", "the owners after rsync -archive"):
-        asked = ask(place, sentence, explain=True)
-        assert paths(asked)[0] == "memory/rsync.md"
-        assert asked["explain"]["question"]["excluded"] == []
-    assert paths(ask(place, "rsync -archive")) == ["memory/other.md"]
+        reply = ask(workspace, sentence, explain=True)
+        assert paths(reply)[0] == "memory/rsync.md"
+        assert reply["explain"]["question"]["excluded"] == []
+    assert paths(ask(workspace, "rsync -archive")) == ["memory/other.md"]
 
 
-def test_phrase_behind_a_minus_leaves_out_what_holds_it(start: Start) -> None:
+def test_phrase_after_minus_excludes_notes_with_it(start: Start) -> None:
     notes = {
         "memory/saturday.md": "# 会议\n\n会议在星期六上午，在老地方。\n",
         "memory/monday.md": "# 会议\n\n会议在星期一上午，在老地方。\n",
         "memory/together.md": "# Ferry\n\nThe ferry sails from pier one two times a day.\n",
         "memory/apart.md": "# Ferry\n\nThe ferry has two decks and one mast.\n",
     }
-    place = start(notes | FILLER)
-    assert paths(ask(place, '会议 -"星期六"')) == ["memory/monday.md"]
-    assert paths(ask(place, 'ferry -"one two"')) == ["memory/apart.md"]
-    assert set(paths(ask(place, 'what about the ferry -"one two"?'))) >= {"memory/together.md", "memory/apart.md"}
+    workspace = start(notes | FILLER)
+    assert paths(ask(workspace, '会议 -"星期六"')) == ["memory/monday.md"]
+    assert paths(ask(workspace, 'ferry -"one two"')) == ["memory/apart.md"]
+    assert set(paths(ask(workspace, 'what about the ferry -"one two"?'))) >= {"memory/together.md", "memory/apart.md"}
 
 
-def test_beginning_of_an_identifier_finds_it_behind_the_whole(start: Start) -> None:
+def test_prefix_of_identifier_finds_it_after_whole_matches(start: Start) -> None:
     notes: dict[str, str] = {}
     numbers = {"12345": "12345678", "202610": "20261018", "deadb": "deadbeefcafe"}
     text = " ".join(f"Then came matter{matter} of that long year." for matter in range(30))
     for number, (part, whole) in enumerate(numbers.items()):
         notes[f"memory/longer{number}.md"] = f"# Number\n\n{whole} {whole} {whole} {whole}\n"
         notes[f"bank/whole{number}.md"] = f"# Year\n\n{text} It was {part}.\n"
-    place = start(notes | FILLER)
+    workspace = start(notes | FILLER)
     for number, part in enumerate(numbers):
-        assert paths(ask(place, part)) == [f"bank/whole{number}.md", f"memory/longer{number}.md"]
-        assert paths(ask(place, f"{part} path:memory")) == [f"memory/longer{number}.md"]
-    assert not paths(ask(place, "1234")), "the beginning of a year would find every day of it"
+        assert paths(ask(workspace, part)) == [f"bank/whole{number}.md", f"memory/longer{number}.md"]
+        assert paths(ask(workspace, f"{part} path:memory")) == [f"memory/longer{number}.md"]
+    assert not paths(ask(workspace, "1234")), "else the prefix of a year would match all its days"
 
 
 @pytest.mark.parametrize("question", ["zzzxqv", "qwxjk vvbz", "zzzxqv flimbicates quandrously"])
-def test_nonsense_is_told_as_noise(start: Start, question: str) -> None:
-    place = start(FILLER, "model")
-    reply = ask(place, question, explain=True)
+def test_nonsense_is_reported_as_noise(start: Start, question: str) -> None:
+    workspace = start(FILLER, "model")
+    reply = ask(workspace, question, explain=True)
     assert reply["mode"] == "hybrid"
     assert (len(reply["results"]), reply["verdict"]) == (6, "none")
     assert "noise" in reply["reason"]
@@ -381,58 +380,58 @@ def test_nonsense_is_told_as_noise(start: Start, question: str) -> None:
     assert cosines == sorted(cosines, reverse=True)
     assert len(reply["misses"]) == 6
     assert all("beyond maxResults" in miss["explain"]["because"] for miss in reply["misses"])
-    assert ask(place, question)["misses"] is None
+    assert ask(workspace, question)["misses"] is None
 
 
 def test_paraphrase_is_found_and_literal_match_is_answerable(start: Start) -> None:
     notes = {"memory/boiler.md": "# Boiler\n\nThe boiler was serviced by Quentin Aldebaran.\n", **FILLER}
-    place = start(notes, "model")
-    other_words = ask(place, "who fixed our central heating furnace?")
+    workspace = start(notes, "model")
+    other_words = ask(workspace, "who fixed our central heating furnace?")
     assert paths(other_words)[0] == "memory/boiler.md"
     assert other_words["verdict"] in ("weak", "answerable")
-    assert ask(place, "boiler Aldebaran")["verdict"] == "answerable"
+    assert ask(workspace, "boiler Aldebaran")["verdict"] == "answerable"
 
 
-def test_word_of_a_question_full_of_unknown_ones_is_weak(start: Start) -> None:
+def test_one_known_word_among_unknown_ones_is_weak(start: Start) -> None:
     reply = ask(start(FILLER), "zzzxqv qwpoei bnmrt printer")
     assert paths(reply) == ["memory/topic-08.md"]
     assert reply["verdict"] == "weak"
     assert "%" in reply["reason"]
 
 
-def test_filters_inside_the_question(start: Start) -> None:
+def test_filters_in_the_question(start: Start) -> None:
     notes = {
         dated(3): "# Lease\n\nA second process holds the lease of the gateway.\n",
         dated(90): "# Lease\n\nAnother second process held the lease, a backup did.\n",
         "bank/lease.md": "# Lease\n\nThe lease process: second to none.\n",
     }
-    place = start(notes | FILLER)
-    assert set(paths(ask(place, "lease"))) == {dated(3), dated(90), "bank/lease.md"}
-    assert paths(ask(place, "lease since:30d path:memory")) == [dated(3)]
-    assert paths(ask(place, "lease until:60d path:memory/2*")) == [dated(90)]
-    assert set(paths(ask(place, 'lease "second process"'))) == {dated(3), dated(90)}
-    assert paths(ask(place, '"second process" -backup')) == [dated(3)]
-    asked = ask(place, 'path:memory since:30d "second process" lease -backup', explain=True)
-    assert paths(asked) == [dated(3)]
-    understood = asked["explain"]["question"]
+    workspace = start(notes | FILLER)
+    assert set(paths(ask(workspace, "lease"))) == {dated(3), dated(90), "bank/lease.md"}
+    assert paths(ask(workspace, "lease since:30d path:memory")) == [dated(3)]
+    assert paths(ask(workspace, "lease until:60d path:memory/2*")) == [dated(90)]
+    assert set(paths(ask(workspace, 'lease "second process"'))) == {dated(3), dated(90)}
+    assert paths(ask(workspace, '"second process" -backup')) == [dated(3)]
+    reply = ask(workspace, 'path:memory since:30d "second process" lease -backup', explain=True)
+    assert paths(reply) == [dated(3)]
+    understood = reply["explain"]["question"]
     assert (understood["phrases"], understood["excluded"]) == (["second process"], ["backup"])
     assert understood["paths"] == ["memory"]
     assert understood["since"]
-    nothing = ask(place, '"process second"')
+    nothing = ask(workspace, '"process second"')
     assert (nothing["results"], nothing["verdict"]) == ([], "none")
-    # the watcher, told of the notes, reads them once more: until then an answer without hits speaks of that
-    eventually(lambda: "phrases" in ask(place, '"process second"')["reason"])
+    # the watcher reads the new notes once more: until then, an empty answer reports that instead
+    eventually(lambda: "phrases" in ask(workspace, '"process second"')["reason"])
 
 
-def test_filters_hold_for_vectors_too(start: Start) -> None:
-    """Equal passages share one vector; a filter must not let the one show the other."""
+def test_filters_apply_to_vectors(start: Start) -> None:
+    """Equal passages share one vector; a filter must not let one show the other."""
     same = "# Heat\n\nThe plumber repaired the boiler.\n"
-    place = start({"memory/in.md": same, "bank/out.md": same, **FILLER}, "model")
+    workspace = start({"memory/in.md": same, "bank/out.md": same, **FILLER}, "model")
     queries = "who mended the heating path:memory/in.md", "mended heating -cellar path:memory/in.md"
-    # the first model of a daemon is measured meanwhile
-    eventually(lambda: ask(place, queries[0])["health"]["arms"]["vector"]["state"] == "ok")
+    # the calibration of the daemon's first model still runs
+    eventually(lambda: ask(workspace, queries[0])["health"]["arms"]["vector"]["state"] == "ok")
     for query in queries:
-        reply = ask(place, query, explain=True)
+        reply = ask(workspace, query, explain=True)
         assert reply["health"]["arms"]["vector"]["state"] == "ok"
         assert {hit["path"] for hit in [*reply["results"], *reply["misses"]]} == {"memory/in.md"}
 
@@ -462,16 +461,18 @@ def test_filters_hold_for_vectors_too(start: Start) -> None:
         ("Angstrom", "memory/accents.md"),
     ],
 )
-def test_whole_and_part_of_what_is_written(scripts: Place, question: str, answer: str) -> None:
+def test_whole_and_partial_words_are_found_in_all_scripts(
+    scripts: SearchedWorkspace, question: str, answer: str
+) -> None:
     reply = ask(scripts, question)
     assert paths(reply)[0] == answer
     assert reply["verdict"] == "answerable"
 
 
 @pytest.fixture(scope="module")
-def scripts(places: dict[str, list[Place]]) -> Place:
-    """Notes in many scripts."""
-    place = places["words"].pop()
+def scripts(workspaces: dict[str, list[SearchedWorkspace]]) -> SearchedWorkspace:
+    """Return a workspace with notes in many scripts."""
+    workspace = workspaces["words"].pop()
     notes = {
         "memory/codes.md": "# Codes\n\nError GW-4172, fixed in a828e60b3f91c on 2026-10-18: `candidateMultiplier` in "
         '/etc/memoryd/config.json5 was wrong; "sqlite-vec unavailable" came of it.\n',
@@ -484,37 +485,37 @@ def scripts(places: dict[str, list[Place]]) -> Place:
         "memory/accents.md": "# Papers\n\nHer résumé names the A\u030angstro\u0308m laboratory.\n",
         **FILLER,
     }
-    place.write(notes)
-    return place
+    workspace.write(notes)
+    return workspace
 
 
 def test_snippet_shows_the_match_in_its_own_lines(start: Start) -> None:
     lines = [f"- line {number} about nothing much at all, as on most days of that year" for number in range(40)]
     lines[31] = "- the Zürich safe opens with 4711"
-    place = start({"memory/long.md": "\n".join(lines) + "\n", **FILLER})
-    hit = ask(place, "zurich safe", maxResults=1)["results"][0]
+    workspace = start({"memory/long.md": "\n".join(lines) + "\n", **FILLER})
+    hit = ask(workspace, "zurich safe", maxResults=1)["results"][0]
     assert "Zürich safe" in hit["snippet"]
     body = hit["snippet"].split("\n\nSource: ")[0]
     assert body == "\n".join(lines[hit["snippetStartLine"] - 1 : hit["snippetEndLine"]])
     assert len(body) <= 700
 
 
-def test_snippet_shows_what_stands_around_the_match_and_below_a_heading(start: Start) -> None:
+def test_snippet_shows_context_and_the_heading(start: Start) -> None:
     lines = [f"- line {number} about nothing much at all, as on most days of that year" for number in range(18)]
     section = ["", "## Boiler warranty", "", "It ends in May, says the plumber.", "", *lines[:4]]
     middle = [*lines[:9], "- the safe opens with 4711", *lines[9:]]
     notes = {"memory/heading.md": "\n".join([*lines, *section]), "memory/middle.md": "\n".join(middle)}
-    place = start(notes | FILLER)
-    below = ask(place, "boiler warranty", maxResults=1)["results"][0]["snippet"]
+    workspace = start(notes | FILLER)
+    below = ask(workspace, "boiler warranty", maxResults=1)["results"][0]["snippet"]
     assert "## Boiler warranty\n\nIt ends in May, says the plumber." in below
-    around = ask(place, "safe 4711", maxResults=1)["results"][0]["snippet"].split("\n\nSource: ")[0].split("\n")
+    around = ask(workspace, "safe 4711", maxResults=1)["results"][0]["snippet"].split("\n\nSource: ")[0].split("\n")
     at = next(at for at, line in enumerate(around) if "4711" in line)
     assert 3 <= at <= len(around) - 4
 
 
 def test_explanation_adds_up(start: Start) -> None:
-    place = start({"memory/boiler.md": "# Boiler\n\nThe boiler was serviced by Quentin.\n", **FILLER}, "model")
-    reply = ask(place, "boiler service", explain=True)
+    workspace = start({"memory/boiler.md": "# Boiler\n\nThe boiler was serviced by Quentin.\n", **FILLER}, "model")
+    reply = ask(workspace, "boiler service", explain=True)
     best = reply["results"][0]["explain"]
     assert (best["wordsRank"], best["mergedRank"], best["decay"]) == (1, 1, 1.0)
     assert best["baseScore"] == reply["results"][0]["score"]
@@ -525,14 +526,12 @@ def test_explanation_adds_up(start: Start) -> None:
     assert floors["share"] == 1.0
     assert floors["vectors"] >= len(FILLER)
     assert floors["vectorFloor"] <= floors["clearFloor"]
-    plain = ask(place, "boiler service")
+    plain = ask(workspace, "boiler service")
     assert "explain" not in plain
     assert "explain" not in plain["results"][0]
 
 
-def test_vectors_that_memory_may_not_hold_answer_all_the_same(
-    tmp_path: Path, workspace: Path, starter_model: Path
-) -> None:
+def test_vectors_beyond_the_memory_limit_still_answer(tmp_path: Path, workspace: Path, starter_model: Path) -> None:
     config = write_config(tmp_path, workspace, starter_model, limits={"maxVectorBytes": 0})
     with RunningDaemon(tmp_path, config, workspace) as running, running.client() as client:
         client.sync(wait="embedded", timeout_ms=120_000)

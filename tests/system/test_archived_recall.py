@@ -1,4 +1,4 @@
-"""What was said long ago comes back from the archive of the real daemon, also after a start."""
+"""Old conversations are recalled from the archive, also after a restart."""
 
 from contextlib import ExitStack
 from functools import partial
@@ -29,7 +29,7 @@ def test_session_of_last_year_is_recalled(tmp_path: Path, workspace: Path) -> No
         running.enter_context(daemon)
         added = daemon.client().add_turn(QUESTION, session_key=KEY, timestamp="2024-03-01T10:00:00Z")
         daemon.stop()
-        # old sessions are put away soon after a start
+        # old sessions are archived soon after a start
         daemon.start()
         eventually(lambda: archive.is_dir() and list(archive.glob("*.json")))
         for _ in range(2):

@@ -1,4 +1,4 @@
-"""`memoryctl backup`, `restore` and `workspace move` with the real daemon: nothing is lost on the way."""
+"""`memoryctl backup`, `restore` and `workspace move` with the real daemon: nothing is lost."""
 
 import json
 import os
@@ -23,7 +23,7 @@ KEY = "a-key-of-mine-31415926"
 
 @pytest.fixture
 def daemon(tmp_path: Path) -> Iterator[RunningDaemon]:
-    """The daemon, up; tests stop it where they must, and start it again."""
+    """Return the running daemon; tests stop and start it as needed."""
     workspace = tmp_path / "workspace"
     (workspace / "memory").mkdir(parents=True)
     (workspace / LOG).write_text(NOTES)
@@ -38,7 +38,7 @@ def memoryctl(daemon: RunningDaemon, *arguments: str, code: Exit = Exit.DONE) ->
 
 
 def pinned(daemon: RunningDaemon) -> list[str]:
-    return sorted(one["text"] for one in daemon.client().memories(pinned=True)["memories"])
+    return sorted(memory["text"] for memory in daemon.client().memories(pinned=True)["memories"])
 
 
 def pin_key(daemon: RunningDaemon) -> int:
@@ -48,7 +48,7 @@ def pin_key(daemon: RunningDaemon) -> int:
 
 
 def texts(daemon: RunningDaemon) -> set[str]:
-    return {one["text"] for one in daemon.client().memories()["memories"]}
+    return {memory["text"] for memory in daemon.client().memories()["memories"]}
 
 
 def names_in(backup: Path) -> set[str]:
@@ -56,7 +56,7 @@ def names_in(backup: Path) -> set[str]:
         return set(tar.getnames())
 
 
-def test_backup_is_restored_into_an_empty_state_and_what_was_forgotten_since_stays_so(daemon: RunningDaemon) -> None:
+def test_restore_into_old_state_keeps_later_forgetting(daemon: RunningDaemon) -> None:
     client, backup = daemon.client(), daemon.home / "b.tar"
     change = pin_key(daemon)
     client.add_turn("which pump", "the Aqua 3000", session="s1", significance=0.9)
@@ -67,30 +67,30 @@ def test_backup_is_restored_into_an_empty_state_and_what_was_forgotten_since_sta
     assert {"config", "manifest.json", "workspaces/0/memory/sessions/s1.json"} < names_in(backup)
     assert not any(name.endswith(".md") for name in names_in(backup))
     assert "is there already" in memoryctl(daemon, "backup", str(backup), code=Exit.ERROR)["error"]["message"]
-    told = memoryctl(daemon, "restore", str(backup), "--yes", code=Exit.ALREADY_RUNNING)["error"]
-    assert "service stop" in told["hint"]
-    beside = memoryctl(daemon, "restore", str(backup), "--dry-run")
-    assert (beside["dryRun"], beside["missingKeys"]) == (True, [])
+    error = memoryctl(daemon, "restore", str(backup), "--yes", code=Exit.ALREADY_RUNNING)["error"]
+    assert "service stop" in error["hint"]
+    plan = memoryctl(daemon, "restore", str(backup), "--dry-run")
+    assert (plan["dryRun"], plan["missingKeys"]) == (True, [])
     assert not list(daemon.state.glob("replaced/*"))
     client.forget("Ida wants short notes")
     (daemon.workspace / LOG).write_text(NOTES.replace("W @Bram", "W(pin) @Bram"))
     daemon.stop()
-    told = memoryctl(daemon, "restore", str(backup), code=Exit.ERROR)["error"]
-    assert "--dry-run" in told["hint"]
-    looked = memoryctl(daemon, "restore", str(backup), "--dry-run")
+    error = memoryctl(daemon, "restore", str(backup), code=Exit.ERROR)["error"]
+    assert "--dry-run" in error["hint"]
+    plan = memoryctl(daemon, "restore", str(backup), "--dry-run")
     done = memoryctl(daemon, "restore", str(backup), "--yes")
-    assert looked["replaced"] == done["replaced"] != []
+    assert plan["replaced"] == done["replaced"] != []
     assert done["carried"] > 0
     assert done["missingKeys"] == []
     daemon.start()
     eventually(lambda: "Ida wants short notes" not in texts(daemon))
     assert pinned(daemon) == ["the spare key hangs behind the boiler"]
     eventually(lambda: "short notes" not in (daemon.workspace / LOG).read_text())
-    numbers = [one["id"] for one in daemon.client().changes()["changes"]]
+    numbers = [entry["id"] for entry in daemon.client().changes()["changes"]]
     assert change in numbers
 
 
-def test_state_that_is_gone_comes_back_and_index_and_history_with_it(daemon: RunningDaemon) -> None:
+def test_lost_state_is_restored_with_index_and_history(daemon: RunningDaemon) -> None:
     backup, golden = daemon.home / "all.tar", daemon.workspace / ".memory" / "eval.jsonl"
     pin_key(daemon)
     daemon.client().add_turn("which pump", "the Aqua 3000", session="s1", significance=0.9)
@@ -109,7 +109,7 @@ def test_state_that_is_gone_comes_back_and_index_and_history_with_it(daemon: Run
     assert "spare key" in golden.read_text()
     daemon.start()
     daemon.client().sync()
-    assert [one["id"] for one in daemon.client().changes()["changes"]] == [one["id"] for one in before]
+    assert [change["id"] for change in daemon.client().changes()["changes"]] == [change["id"] for change in before]
     assert pinned(daemon) == ["the spare key hangs behind the boiler"]
     assert daemon.client().qa_stats()["sessions"] == 1
     retained = daemon.client().retain("W @Bram: has a dog")
@@ -117,7 +117,7 @@ def test_state_that_is_gone_comes_back_and_index_and_history_with_it(daemon: Run
     assert daemon.client().undo(retained["change"])["undone"]
 
 
-def test_restore_is_taken_back(daemon: RunningDaemon) -> None:
+def test_restore_is_undone_by_an_earlier_backup(daemon: RunningDaemon) -> None:
     backup = daemon.home / "earlier.tar"
     daemon.client().retain("W @Bram: plays the flute")
     memoryctl(daemon, "backup", str(backup))
@@ -127,17 +127,17 @@ def test_restore_is_taken_back(daemon: RunningDaemon) -> None:
     assert (now["changes"], now["maxChanges"]) == (before["changes"] + 1, 10_000)
     assert before["changeBytes"] < now["changeBytes"] < now["maxChangeBytes"]
     daemon.stop()
-    # what takes a restore back is a backup that was made before it
+    # a restore is undone by restoring a backup made before it
     first = daemon.home / "first.tar"
     memoryctl(daemon, "backup", str(first))
     memoryctl(daemon, "restore", str(backup), "--yes")
     assert (max(daemon.state.glob("replaced/*")) / "plan.json").is_file()
     memoryctl(daemon, "restore", str(first), "--yes")
     daemon.start()
-    assert later in [one["id"] for one in daemon.client().changes()["changes"]]
+    assert later in [change["id"] for change in daemon.client().changes()["changes"]]
 
 
-def test_forgetting_tells_of_what_a_restore_kept(daemon: RunningDaemon) -> None:
+def test_forgetting_mentions_what_a_restore_set_aside(daemon: RunningDaemon) -> None:
     backup, secret = daemon.home / "before.tar", "the vault opens with the blue card"
     daemon.client().retain(f"W @Bram: {secret}")
     memoryctl(daemon, "backup", str(backup))
@@ -146,20 +146,20 @@ def test_forgetting_tells_of_what_a_restore_kept(daemon: RunningDaemon) -> None:
     daemon.start()
     daemon.client().sync()
     receipt = daemon.client().forget(secret)
-    assert any("replaced" in one and str(daemon.state) in one for one in receipt["stays"])
+    assert any("replaced" in note and str(daemon.state) in note for note in receipt["stays"])
 
 
-def killed_in_the_middle(state: Path, targets: dict[Path, bytes], at: Path) -> None:
-    """Replace files in a child that is killed when the last one is about to take its place."""
+def replace_and_be_killed(state: Path, targets: dict[Path, bytes], at: Path) -> None:
+    """Replace files in a child process that is killed just before it replaces the last one."""
     pid = os.fork()
     if pid == 0:
 
-        def look(event: str, arguments: tuple[object, ...]) -> None:
+        def kill_at_rename(event: str, arguments: tuple[object, ...]) -> None:
             if event == "os.rename" and str(arguments[1]) == str(at):
                 os._exit(9)
 
         try:
-            sys.addaudithook(look)
+            sys.addaudithook(kill_at_rename)
             replacement = Replacement.begin(state, "restore of x")
             for target, data in targets.items():
                 with replacement.put(target) as file:
@@ -170,16 +170,16 @@ def killed_in_the_middle(state: Path, targets: dict[Path, bytes], at: Path) -> N
     assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 9
 
 
-def test_daemon_finishes_a_restore_that_was_cut_short_and_reads_its_configuration(daemon: RunningDaemon) -> None:
+def test_daemon_completes_an_interrupted_restore(daemon: RunningDaemon) -> None:
     other = json.loads(daemon.config.read_text())
     other["memory"] = {"citations": "off"}
     note = daemon.workspace / "memory" / "2026-11-19.md"
     wanted = {note: b"# Thursday\n\nThe bassoon came.\n", daemon.config: json.dumps(other).encode()}
-    # also a daemon that was killed has its ledger backed up, with what only the log knows
+    # the ledger of a killed daemon is copied with its write-ahead log
     daemon.client().retain("W @Bram: sold the boat")
     daemon.kill()
     memoryctl(daemon, "backup", str(daemon.home / "killed.tar"))
-    killed_in_the_middle(daemon.state, wanted, daemon.config)
+    replace_and_be_killed(daemon.state, wanted, daemon.config)
     assert "citations" not in daemon.config.read_text()
     daemon.start()
     daemon.client().sync()
@@ -187,10 +187,10 @@ def test_daemon_finishes_a_restore_that_was_cut_short_and_reads_its_configuratio
     found = daemon.client().search("bassoon")
     assert found["citations"] == "off"
     assert [hit["path"] for hit in found["results"]] == ["memory/2026-11-19.md"]
-    assert "boat" in "".join(one.read_text() for one in (daemon.workspace / "memory").glob("*.md"))
+    assert "boat" in "".join(path.read_text() for path in (daemon.workspace / "memory").glob("*.md"))
 
 
-def rename_in_config(daemon: RunningDaemon, old: str, new: str) -> None:
+def change_path_in_config(daemon: RunningDaemon, old: str, new: str) -> None:
     daemon.config.write_text(daemon.config.read_text().replace(json.dumps(old), json.dumps(new)))
 
 
@@ -200,30 +200,30 @@ def test_workspace_moves_with_its_history_and_back(daemon: RunningDaemon) -> Non
     log = daemon.workspace / LOG
     log.write_text(log.read_text().replace("W @Bram: the spare", "W(pin) @Bram: the spare"))
     daemon.client().sync()
-    told = memoryctl(daemon, "workspace", "move", str(old), str(new), code=Exit.ALREADY_RUNNING)["error"]
-    assert "workspace move" in told["hint"]
-    before = [one["id"] for one in daemon.client().changes()["changes"]]
+    error = memoryctl(daemon, "workspace", "move", str(old), str(new), code=Exit.ALREADY_RUNNING)["error"]
+    assert "workspace move" in error["hint"]
+    before = [change["id"] for change in daemon.client().changes()["changes"]]
     daemon.stop()
-    looked = memoryctl(daemon, "workspace", "move", str(old), str(new), "--dry-run")
-    assert looked["movedFolder"]
+    plan = memoryctl(daemon, "workspace", "move", str(old), str(new), "--dry-run")
+    assert plan["movedFolder"]
     assert old.is_dir()
     done = memoryctl(daemon, "workspace", "move", str(old), str(new))
-    assert done["rows"] == looked["rows"] > 0
+    assert done["rows"] == plan["rows"] > 0
     (line,) = done["config"]
     assert (line["key"], line["said"], line["instead"]) == ("agents.defaults.workspace", str(old), str(new))
-    rename_in_config(daemon, str(old), str(new))
+    change_path_in_config(daemon, str(old), str(new))
     daemon.start()
     daemon.client().sync()
     assert daemon.agent()["workspace"] == str(new)
-    assert [one["id"] for one in daemon.client().changes()["changes"]] == before
+    assert [change["id"] for change in daemon.client().changes()["changes"]] == before
     eventually(lambda: pinned(daemon) == ["the spare key hangs behind the boiler"])
     daemon.stop()
-    # somebody moves the folder by hand: what is kept follows
+    # the folder was moved by hand: only the stored data follows
     new.rename(old)
     memoryctl(daemon, "workspace", "move", str(new), str(old))
-    rename_in_config(daemon, str(new), str(old))
+    change_path_in_config(daemon, str(new), str(old))
     daemon.start()
     daemon.client().sync()
-    assert [one["id"] for one in daemon.client().changes()["changes"]] == before
+    assert [change["id"] for change in daemon.client().changes()["changes"]] == before
     (row,) = memoryctl(daemon, "workspace", "list")["workspaces"]
     assert (row["path"], row["agents"], row["isThere"]) == (str(old), ["main"], True)

@@ -1,4 +1,4 @@
-"""Malformed requests: each gets the right error, none harms the daemon."""
+"""Malformed requests get the right error and do the daemon no harm."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,7 +15,7 @@ QUERY = {"query": "gateway"}
 
 @pytest.fixture(scope="module")
 def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningDaemon]:
-    """One daemon for all of them, by words only: it has to outlive every one."""
+    """One daemon for all requests, words only: it has to survive each of them."""
     home = tmp_path_factory.mktemp("daemon")
     workspace = home / "workspace"
     (workspace / "memory").mkdir(parents=True)
@@ -68,7 +68,7 @@ def test_wrong_search_is_an_invalid_request(daemon: RunningDaemon, body: object)
     assert set(answer.json["error"]) == {"code", "message", "hint"}
 
 
-def test_whole_number_may_be_written_with_a_point(daemon: RunningDaemon) -> None:
+def test_integer_may_have_a_decimal_point(daemon: RunningDaemon) -> None:
     answer = send(daemon.socket, "POST", SEARCH, b'{"query": "gateway", "maxResults": 1.0, "deadlineMs": 2e3}')
     assert (answer.status, len(answer.json["results"])) == (200, 1)
 
@@ -101,13 +101,13 @@ def test_other_media_types_are_refused(daemon: RunningDaemon, media_type: str) -
     assert "application/json" in answer.json["error"]["hint"]
 
 
-def test_too_large_a_body_is_refused(daemon: RunningDaemon) -> None:
+def test_body_that_is_too_large_is_refused(daemon: RunningDaemon) -> None:
     answer = send(daemon.socket, "POST", SEARCH, {"query": "x" * (1 << 20)})
     assert (answer.status, answer.error) == (413, ErrorCode.TOO_LARGE)
 
 
 @pytest.mark.parametrize("target", [SEARCH, "/v1/recall"])
-def test_too_long_a_question_is_refused_as_too_large(daemon: RunningDaemon, target: str) -> None:
+def test_question_that_is_too_long_is_refused(daemon: RunningDaemon, target: str) -> None:
     answer = send(daemon.socket, "POST", target, {"query": "gateway " * 1000})
     assert (answer.status, answer.error) == (413, ErrorCode.TOO_LARGE)
     assert "longer than 4096 bytes" in answer.message
@@ -124,7 +124,7 @@ def test_too_long_a_question_is_refused_as_too_large(daemon: RunningDaemon, targ
     ],
     ids=lambda value: str(value)[:30],
 )
-def test_unknown_agent_is_named_with_those_there_are(
+def test_unknown_agent_is_named_with_the_known_ones(
     daemon: RunningDaemon, method: str, target: str, body: object
 ) -> None:
     answer = send(daemon.socket, method, target, body)
@@ -142,7 +142,7 @@ def test_unknown_route_is_not_found(daemon: RunningDaemon, target: str) -> None:
 @pytest.mark.parametrize(
     ("method", "target"), [("GET", SEARCH), ("POST", "/v1/status"), ("DELETE", "/v1/files/MEMORY.md")]
 )
-def test_wrong_method_names_the_right_one(daemon: RunningDaemon, method: str, target: str) -> None:
+def test_wrong_method_names_the_allowed_one(daemon: RunningDaemon, method: str, target: str) -> None:
     answer = send(daemon.socket, method, target)
     assert (answer.status, answer.error) == (405, ErrorCode.INVALID_REQUEST)
     assert answer.headers["allow"]
@@ -151,7 +151,7 @@ def test_wrong_method_names_the_right_one(daemon: RunningDaemon, method: str, ta
 @pytest.mark.parametrize(
     "query", ["from=0", "from=-1", "from=x", "lines=0", "lines=999999", "from=99999999999999999999", "lines=1.5"]
 )
-def test_wrong_range_of_lines_is_an_invalid_request(daemon: RunningDaemon, query: str) -> None:
+def test_wrong_line_range_is_an_invalid_request(daemon: RunningDaemon, query: str) -> None:
     answer = send(daemon.socket, "GET", f"/v1/files/MEMORY.md?{query}")
     assert (answer.status, answer.error) == (400, ErrorCode.INVALID_REQUEST)
 
@@ -182,7 +182,7 @@ def test_wrong_sync_is_an_invalid_request(daemon: RunningDaemon, body: object) -
     ],
     ids=lambda data: str(data[:30]),
 )
-def test_rubbish_is_refused_or_hung_up_on(daemon: RunningDaemon, data: bytes) -> None:
+def test_malformed_http_is_refused_or_disconnected(daemon: RunningDaemon, data: bytes) -> None:
     reply = send_raw(daemon.socket, data)
     assert not reply or reply.split(b" ")[1][:1] == b"4"
     assert send(daemon.socket, "GET", "/v1/health").json == {"ok": True, "ready": True}
@@ -192,13 +192,13 @@ def test_rubbish_is_refused_or_hung_up_on(daemon: RunningDaemon, data: bytes) ->
     "query",
     ['"', '"unclosed', "a AND (b", "NEAR(", "*", "col:x", "-", "'; DROP TABLE files; --", "\\", "%", "a\0b", "🦞"],
 )
-def test_query_is_never_read_as_syntax(daemon: RunningDaemon, query: str) -> None:
+def test_query_is_never_read_as_fts_syntax(daemon: RunningDaemon, query: str) -> None:
     answer = send(daemon.socket, "POST", SEARCH, {"query": query})
     assert answer.status == 200
     assert answer.json["results"] or answer.json["reason"]
 
 
-def test_blank_query_says_that_it_has_no_words(daemon: RunningDaemon) -> None:
+def test_blank_query_is_reported_as_without_words(daemon: RunningDaemon) -> None:
     answer = send(daemon.socket, "POST", SEARCH, {"query": "  \n "})
     assert answer.status in (200, 400)
     assert answer.status == 400 or "no words" in answer.json["reason"]

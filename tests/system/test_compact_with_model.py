@@ -1,4 +1,4 @@
-"""`/compact` with a text model: its prose is kept under its name, or sentences that were said are."""
+"""`/compact` with a text model stores its prose; without usable prose it stores sentences of the conversation."""
 
 import json
 from collections.abc import Iterator
@@ -22,13 +22,13 @@ class Compacting:
     server: ChatServer
 
     def compact(self, name: str) -> str:
-        """Hold a conversation, and return what its `/compact` tells."""
+        """Hold a conversation, and return the text of its `/compact`."""
         client, key = self.daemon.client(), f"agent:main:chat:direct:{name}"
         for text in SAID:
             client.turn(text, session_key=key)
-        done = client.turn("/compact", session_key=key)["command"]
-        assert done is not None
-        return str(done["text"])
+        command = client.turn("/compact", session_key=key)["command"]
+        assert command is not None
+        return str(command["text"])
 
     def lines(self, name: str) -> list[str]:
         texts = [path.read_text() for path in (self.daemon.workspace / "memory").glob("2*.md")]
@@ -42,7 +42,7 @@ def compacting(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Compacting]
     workspace = write_workspace(home / "workspace")
     with served(ChatServer()) as server:
         llm = {"provider": "openai", "model": "m-1", "baseUrl": server.url}
-        # what capture asks the same server would hold the answers up
+        # requests of capture to the same server would come between
         config = write_config(home, workspace, None, memory={"llm": llm, "capture": {"enabled": False}})
         config.chmod(0o600)
         with RunningDaemon(home, config, workspace) as running:
@@ -55,11 +55,11 @@ def saying(server: ChatServer, *texts: str, cites: str = "00000001") -> None:
     server.behaviour = lambda _asked: server.said(answer)
 
 
-def test_prose_is_kept_under_the_name_of_its_model(compacting: Compacting) -> None:
+def test_prose_is_stored_under_the_name_of_its_model(compacting: Compacting) -> None:
     saying(compacting.server, PROSE)
-    told = compacting.compact("prose")
-    assert told.startswith("Summed up: ")
-    assert told.endswith(PROSE)
+    text = compacting.compact("prose")
+    assert text.startswith("Summed up: ")
+    assert text.endswith(PROSE)
     (line,) = compacting.lines("prose")
     assert line.endswith(f": {PROSE}")
     assert f"model:openai/m-1@127.0.0.1:{compacting.server.port}" in line
@@ -71,7 +71,7 @@ def fails(_asked: Asked) -> Reply:
 
 
 @pytest.mark.parametrize("name", ["nonsense", "stranger", "long"])
-def test_answer_that_cannot_be_used_is_told_and_sentences_are_kept(compacting: Compacting, name: str) -> None:
+def test_unusable_prose_is_reported_and_sentences_are_stored(compacting: Compacting, name: str) -> None:
     server = compacting.server
     if name == "nonsense":
         server.behaviour = lambda _asked: server.said("no JSON at all")
@@ -81,21 +81,21 @@ def test_answer_that_cannot_be_used_is_told_and_sentences_are_kept(compacting: C
         saying(
             server, *(f"{number} boats {PROSE} {'Oil and oil again. ' * 12}" for number in ("No", "Few", "Many", "All"))
         )
-    told = compacting.compact(name)
-    assert "the text model gave no summary that can be used" in told
+    text = compacting.compact(name)
+    assert "the text model gave no summary that can be used" in text
     (line,) = compacting.lines(name)
     assert line.endswith(f": {EXTRACT}")
     assert "model:" not in line
 
 
-def test_model_that_fails_costs_its_prose_alone(compacting: Compacting) -> None:
+def test_failing_model_costs_only_its_prose(compacting: Compacting) -> None:
     compacting.server.behaviour = fails
-    told = compacting.compact("fails")
-    assert EXTRACT in told
-    assert "the text model gave no summary that can be used" in told
+    text = compacting.compact("fails")
+    assert EXTRACT in text
+    assert "the text model gave no summary that can be used" in text
 
 
-def test_what_a_memory_says_or_what_was_forgotten_is_not_told_again(compacting: Compacting) -> None:
+def test_stored_and_forgotten_statements_are_not_summarized(compacting: Compacting) -> None:
     compacting.server.behaviour = fails
     client, key = compacting.daemon.client(), "agent:main:chat:direct:known"
     client.turn("/remember We decided to paint the oars green.", session_key=key)
@@ -103,14 +103,14 @@ def test_what_a_memory_says_or_what_was_forgotten_is_not_told_again(compacting: 
     assert gone is not None
     client.sync()
     client.forget(gone["memories"][0])
-    for text in (
+    for message in (
         "Which colour do the oars get?",
         "We decided to paint the oars green.",
         "We agreed to sell the anchor!",
     ):
-        client.turn(text, session_key=key)
-    done = client.turn("/compact", session_key=key)["command"]
-    assert done is not None
-    assert "Asked: Which colour do the oars get?" in done["text"]
-    assert "green" not in done["text"]
-    assert "anchor" not in done["text"]
+        client.turn(message, session_key=key)
+    command = client.turn("/compact", session_key=key)["command"]
+    assert command is not None
+    assert "Asked: Which colour do the oars get?" in command["text"]
+    assert "green" not in command["text"]
+    assert "anchor" not in command["text"]

@@ -1,4 +1,4 @@
-"""Copies that synchronising programs make of two changes at once: found, marked, and always behind their originals."""
+"""Copies of conflicts, made by synchronising programs: found, marked, and ranked after their originals."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -40,7 +40,7 @@ def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningDaemon]:
         yield running
 
 
-def test_copy_is_found_behind_its_original_and_marked(daemon: RunningDaemon) -> None:
+def test_copy_ranks_after_its_original_and_is_marked(daemon: RunningDaemon) -> None:
     hits = daemon.client().search("hornbeam hedge cut", explain=True)["results"]
     assert [hit["path"] for hit in hits] == [NOTE, NOTE_COPY]
     assert hits[0]["flags"] == []
@@ -48,24 +48,24 @@ def test_copy_is_found_behind_its_original_and_marked(daemon: RunningDaemon) -> 
     assert "a copy of a conflict counts half, and comes after its original" in hits[1]["explain"]["because"]
 
 
-def test_memory_that_both_state_is_cited_from_the_original(daemon: RunningDaemon) -> None:
+def test_memory_in_both_versions_is_cited_from_the_original(daemon: RunningDaemon) -> None:
     (item, *_) = daemon.client().recall("what is the kiln fired with")["results"]
     assert item["source"].startswith(f"{LOG}#")
     assert "flags" not in item
-    assert [one["source"].partition("#")[0] for one in item["sources"]] == [LOG, COPY]
+    assert [source["source"].partition("#")[0] for source in item["sources"]] == [LOG, COPY]
 
 
-def test_what_a_copy_alone_says_supersedes_nothing_and_stands_behind(daemon: RunningDaemon) -> None:
-    items = [one for one in daemon.client().recall("where does Ada live")["results"] if one["is"] == "memory"]
-    lives = [one for one in items if "lives" in one["content"]]
-    assert [one["content"] for one in lives] == ["Ada lives in Lisbon", "Ada lives in Turin"]
+def test_memory_of_a_copy_supersedes_nothing_and_ranks_last(daemon: RunningDaemon) -> None:
+    items = [item for item in daemon.client().recall("where does Ada live")["results"] if item["is"] == "memory"]
+    lives = [item for item in items if "lives" in item["content"]]
+    assert [live["content"] for live in lives] == ["Ada lives in Lisbon", "Ada lives in Turin"]
     assert "supersededBy" not in lives[0]
     assert "flags" not in lives[0]
     assert lives[1].get("flags") == ["conflict-copy"]
     assert lives[1]["score"] < lives[0]["score"]
 
 
-def test_disagreement_with_a_copy_is_settled_where_both_versions_are_shown(daemon: RunningDaemon) -> None:
+def test_disagreement_with_a_copy_is_settled_by_conflicts_command(daemon: RunningDaemon) -> None:
     client = daemon.client()
     (pair,) = client.disagreements()["disagreements"]
     assert (pair["doubt"], pair["newer"]["text"], pair["leads"]) == ("copy", "Ada lives in Lisbon", pair["newer"]["id"])
@@ -75,7 +75,7 @@ def test_disagreement_with_a_copy_is_settled_where_both_versions_are_shown(daemo
     assert "memoryctl conflicts" in str(caught.value.hint)
 
 
-def test_what_a_copy_alone_says_is_found_marked_and_stands_in_no_stable_block(daemon: RunningDaemon) -> None:
+def test_memory_of_a_copy_is_marked_and_left_out_of_the_stable_block(daemon: RunningDaemon) -> None:
     client = daemon.client()
     (item, *_) = client.recall("where is the spare key of the boathouse")["results"]
     assert item["content"] == "the spare key of the boathouse hangs under the oar"
@@ -87,7 +87,7 @@ def test_what_a_copy_alone_says_is_found_marked_and_stands_in_no_stable_block(da
     assert "conflict-copy" in daemon.memoryctl("recall", "where", "is", "the", "spare", "key").stdout
 
 
-def test_memory_of_a_copy_alone_is_neither_pinned_nor_weighed(daemon: RunningDaemon) -> None:
+def test_memory_of_a_copy_cannot_be_pinned(daemon: RunningDaemon) -> None:
     client = daemon.client()
     (item, *_) = client.recall("where is the spare key of the boathouse")["results"]
     with pytest.raises(InvalidRequest, match="copy of a conflict") as caught:
@@ -95,9 +95,9 @@ def test_memory_of_a_copy_alone_is_neither_pinned_nor_weighed(daemon: RunningDae
     assert "memoryctl conflicts" in str(caught.value.hint)
 
 
-def test_what_a_copy_alone_says_is_marked_wherever_memories_are_shown(daemon: RunningDaemon) -> None:
+def test_memory_of_a_copy_is_marked_wherever_it_is_shown(daemon: RunningDaemon) -> None:
     client = daemon.client()
-    by_text = {one["text"]: one for one in client.memories(limit=20)["memories"]}
+    by_text = {memory["text"]: memory for memory in client.memories(limit=20)["memories"]}
     turin, key = by_text["Ada lives in Turin"], by_text[ALONE.partition(": ")[2].strip()]
     assert (turin["flags"], by_text["Ada lives in Lisbon"]["flags"]) == (["conflict-copy"], [])
     assert (key["pinned"], key["tier"]) == (False, "working")
@@ -108,28 +108,28 @@ def test_what_a_copy_alone_says_is_marked_wherever_memories_are_shown(daemon: Ru
         ("why", turin["id"]),
     ):
         assert "conflict-copy" in daemon.memoryctl("memories", *words).stdout, words
-    about = [one for one in daemon.memoryctl("entities", "show", "Ada").stdout.splitlines() if "Ada lives" in one]
-    assert [("Turin" in one, "(conflict-copy)" in one) for one in about] == [(False, False), (True, True)]
+    about = [line for line in daemon.memoryctl("entities", "show", "Ada").stdout.splitlines() if "Ada lives" in line]
+    assert [("Turin" in line, "(conflict-copy)" in line) for line in about] == [(False, False), (True, True)]
 
 
-def test_reflect_writes_nothing_of_a_copy(daemon: RunningDaemon, tmp_path: Path) -> None:
+def test_reflect_ignores_copies(daemon: RunningDaemon, tmp_path: Path) -> None:
     daemon.client().reflect()
     pages = [path.read_text() for path in (daemon.workspace / "bank").rglob("*.md")]
     assert any("Lisbon" in page for page in pages)
     assert not any("Turin" in page or "spare key" in page for page in pages)
 
 
-def test_page_of_a_copy_is_no_entity(daemon: RunningDaemon) -> None:
-    names = [one["name"] for one in daemon.client().entities()["entities"]]
+def test_page_in_a_copy_is_no_entity(daemon: RunningDaemon) -> None:
+    names = [entity["name"] for entity in daemon.client().entities()["entities"]]
     assert "Ada" in names
     assert "Adah" not in names
 
 
-def test_copy_of_what_is_private_is_private(daemon: RunningDaemon) -> None:
+def test_copy_of_a_private_note_is_private(daemon: RunningDaemon) -> None:
     assert daemon.client().search("dogwood")["results"] == []
 
 
-def test_copy_of_a_note_that_says_it_is_private_is_private_from_then_on(daemon: RunningDaemon) -> None:
+def test_copy_becomes_private_with_its_note(daemon: RunningDaemon) -> None:
     note = daemon.workspace / "memory" / "salary.md"
     copy = note.with_name("salary (conflicted copy 2026-11-03 080000).md")
     for path, earned in ((note, "ninety"), (copy, "eighty")):

@@ -1,4 +1,4 @@
-"""memoryctl conflicts: both versions with how they differ, one kept or both, as one act that is taken back."""
+"""`memoryctl conflicts`: shows both versions with their diff, keeps one or both, and is undone as one run."""
 
 import json
 from collections.abc import Iterator
@@ -33,7 +33,7 @@ def text_of(daemon: RunningDaemon, path: str) -> str | None:
     return at.read_text() if at.exists() else None
 
 
-def test_every_output_says_that_it_is_of_a_copy(daemon: RunningDaemon) -> None:
+def test_every_output_marks_a_copy(daemon: RunningDaemon) -> None:
     found = daemon.memoryctl("search", "mulch the beds").stdout
     assert f"{COPY}#L" in found
     assert "conflict-copy" in next(line for line in found.splitlines() if COPY in line)
@@ -42,7 +42,7 @@ def test_every_output_says_that_it_is_of_a_copy(daemon: RunningDaemon) -> None:
     assert daemon.memoryctl("get", "memory/plan.md").stderr == ""
 
 
-def test_what_git_merged_a_moment_ago_is_listed(daemon: RunningDaemon) -> None:
+def test_new_merge_conflict_of_git_is_listed_at_once(daemon: RunningDaemon) -> None:
     paths = ["MEMORY.md", "memory/2026-11-04.md", "memory/gitted.md"]
     for path in paths:
         (daemon.workspace / path).write_text(MARKED)
@@ -51,7 +51,7 @@ def test_what_git_merged_a_moment_ago_is_listed(daemon: RunningDaemon) -> None:
     for path in paths:
         assert path in conflicts
         assert f"{path} has both versions between the marks of git" in doctor
-    # no agent is told the other side as its core
+    # no agent sees the other side as its core
     bundle = str(daemon.client().recall("when does the ferry leave", format="bundle")["bundle"])
     assert "# Day\n\nThe ferry leaves at nine.\n" in bundle
     assert "<<<<" not in bundle.partition("memory/gitted.md")[0]
@@ -59,7 +59,7 @@ def test_what_git_merged_a_moment_ago_is_listed(daemon: RunningDaemon) -> None:
 
 def test_conflicts_are_listed_with_both_versions(daemon: RunningDaemon) -> None:
     reply = daemon.client().conflicts()
-    assert [(one["path"], one["original"]) for one in reply["conflicts"]] == [
+    assert [(conflict["path"], conflict["original"]) for conflict in reply["conflicts"]] == [
         ("MEMORY (conflicted copy 2026-11-03 080000).md", "MEMORY.md"),
         ("memory/2026-11-02.md", "memory/2026-11-02.md"),
         (COPY, "memory/plan.md"),
@@ -75,13 +75,13 @@ def test_conflicts_are_listed_with_both_versions(daemon: RunningDaemon) -> None:
     assert "conflicts 2 notes" in status
     assert "memoryctl conflicts" in status
     doctor = json.loads(daemon.memoryctl("doctor", "--section", "notes", "--json").stdout)
-    said = [one["message"] for one in doctor["checks"] if one["check"] == "notes.conflicts"]
-    assert any("plan.sync-conflict" in one and "memory/plan.md" in one for one in said)
-    assert any("MEMORY (conflicted" in one for one in said)
-    assert any("marks of git" in one for one in said)
+    messages = [check["message"] for check in doctor["checks"] if check["check"] == "notes.conflicts"]
+    assert any("plan.sync-conflict" in message and "memory/plan.md" in message for message in messages)
+    assert any("MEMORY (conflicted" in message for message in messages)
+    assert any("marks of git" in message for message in messages)
 
 
-def test_doctor_names_what_icloud_or_onedrive_may_have_made(daemon: RunningDaemon) -> None:
+def test_doctor_names_likely_copies_of_icloud_or_onedrive(daemon: RunningDaemon) -> None:
     same = "Keys: with Ada.\nGas: off in winter.\nRoof: 2019.\nBoat: pier 4.\n"
     notes = {
         "cabin.md": same,
@@ -92,8 +92,8 @@ def test_doctor_names_what_icloud_or_onedrive_may_have_made(daemon: RunningDaemo
     for name, text in notes.items():
         (daemon.workspace / "memory" / name).write_text(text)
     doctor = json.loads(daemon.memoryctl("doctor", "--section", "notes", "--json").stdout)
-    said = [one["message"] for one in doctor["checks"] if "iCloud" in one["message"]]
-    assert ["cabin 2" in said[0], "cabin-old-laptop" in said[1], len(said)] == [True, True, 2]
+    messages = [check["message"] for check in doctor["checks"] if "iCloud" in check["message"]]
+    assert ["cabin 2" in messages[0], "cabin-old-laptop" in messages[1], len(messages)] == [True, True, 2]
     for name in notes:
         (daemon.workspace / "memory" / name).unlink()
 
@@ -106,19 +106,19 @@ def test_doctor_names_what_icloud_or_onedrive_may_have_made(daemon: RunningDaemo
         ("both", "# Plan\n\nSow beans in April.\nSow beans in May.\nWater at night.\nMulch the beds.\n"),
     ],
 )
-def test_conflict_is_settled_and_taken_back(daemon: RunningDaemon, keep: str, expected: str) -> None:
+def test_conflict_is_settled_and_undone(daemon: RunningDaemon, keep: str, expected: str) -> None:
     client = daemon.client()
     reply = client.settle_conflict(COPY, keep)
     assert text_of(daemon, "memory/plan.md") == expected
     assert text_of(daemon, COPY) is None
-    assert COPY not in [one["path"] for one in client.conflicts()["conflicts"]]
+    assert COPY not in [conflict["path"] for conflict in client.conflicts()["conflicts"]]
     assert bool(client.search("April")["results"]) is (keep != "original")
     client.undo(run=reply["run"])
     assert text_of(daemon, "memory/plan.md") == ORIGINAL_TEXT
     assert text_of(daemon, COPY) == COPY_TEXT
 
 
-def test_marks_of_git_and_copies_of_the_core_are_settled(daemon: RunningDaemon) -> None:
+def test_merge_markers_and_copies_of_the_core_are_settled(daemon: RunningDaemon) -> None:
     done = daemon.memoryctl("conflicts", "keep", "memory/2026-11-02.md", "copy")
     assert "memory/2026-11-02.md: copy kept" in done.stdout
     assert text_of(daemon, "memory/2026-11-02.md") == "# Day\n\nThe ferry leaves at ten.\n"
@@ -128,7 +128,7 @@ def test_marks_of_git_and_copies_of_the_core_are_settled(daemon: RunningDaemon) 
     assert text_of(daemon, copy) is None
 
 
-def test_what_is_no_conflict_or_has_no_original_is_left_alone(daemon: RunningDaemon) -> None:
+def test_nothing_is_settled_without_conflict_or_original(daemon: RunningDaemon) -> None:
     client = daemon.client()
     with pytest.raises(InvalidRequest, match="no copy of a conflict"):
         client.settle_conflict("memory/plan.md", "copy")
@@ -143,6 +143,6 @@ def test_what_is_no_conflict_or_has_no_original_is_left_alone(daemon: RunningDae
     assert text_of(daemon, "memory/plan.md") == COPY_TEXT
 
 
-def test_hit_between_the_marks_of_git_is_flagged(daemon: RunningDaemon) -> None:
+def test_hit_between_merge_markers_is_flagged(daemon: RunningDaemon) -> None:
     (hit,) = daemon.client().search("ferry leaves")["results"]
     assert hit["flags"] == ["conflict-copy"]

@@ -1,4 +1,4 @@
-"""Conversations of the real daemon: found where they are asked for, cited to the line, and in nobody's way."""
+"""Search in conversations by the real daemon: found when asked for, cited by line, and separate from notes."""
 
 import json
 from collections.abc import Iterator
@@ -32,7 +32,7 @@ def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningDaemon]:
         for question, answer in TURNS:
             client.add_turn(question, answer, session_key=KEY, significance=0.9)
         client.sync()
-        eventually(lambda: asked(client, "锅炉").get("results"))
+        eventually(lambda: search_sessions(client, "锅炉").get("results"))
         yield running
 
 
@@ -42,7 +42,7 @@ def client(daemon: RunningDaemon) -> Iterator[Client]:
         yield client
 
 
-def asked(client: Client, question: str, *sources: str, explain: bool = False) -> SearchReply:
+def search_sessions(client: Client, question: str, *sources: str, explain: bool = False) -> SearchReply:
     return client.search(question, sources=list(sources or ("sessions",)), explain=explain, max_results=10)
 
 
@@ -50,7 +50,7 @@ def asked(client: Client, question: str, *sources: str, explain: bool = False) -
     ("question", "seq"), [("who repaired the boiler", 2), ("the tiles of the roof", 1), ("锅炉为什么坏了", 3)]
 )
 def test_turn_is_found_and_cited(client: Client, question: str, seq: int) -> None:
-    hit = asked(client, question)["results"][0]
+    hit = search_sessions(client, question)["results"][0]
     assert hit["source"] == "sessions"
     assert hit["citation"].endswith(f"#Q{seq}")
     cited = parse(hit["citation"])
@@ -62,15 +62,15 @@ def test_turn_is_found_and_cited(client: Client, question: str, seq: int) -> Non
     assert hit["focus"] == {"startLine": 2 * seq - 1, "endLine": 2 * seq}
 
 
-def test_conversations_are_not_asked_by_default(client: Client) -> None:
+def test_conversations_are_not_searched_by_default(client: Client) -> None:
     reply = client.search("who repaired the boiler")
     assert {hit["path"] for hit in reply["results"]} == {"memory/boiler.md"}
     assert "conversations" not in reply["health"]["arms"]
     assert {hit["source"] for hit in client.search("source:sessions boiler")["results"]} == {"sessions"}
 
 
-def test_both_are_found_and_explained(client: Client) -> None:
-    reply = asked(client, "who repaired the boiler", "memory", "sessions", explain=True)
+def test_notes_and_conversations_are_found_and_explained(client: Client) -> None:
+    reply = search_sessions(client, "who repaired the boiler", "memory", "sessions", explain=True)
     assert [hit["source"] for hit in reply["results"]][:2] == ["sessions", "memory"]
     assert reply["health"]["arms"]["conversations"] == {"state": "ok", "reason": None}
     assert reply["explain"]["question"]["sources"] == ["memory", "sessions"]
@@ -81,16 +81,16 @@ def test_both_are_found_and_explained(client: Client) -> None:
     assert all("by words" in hit["explain"]["because"] for hit in reply["results"][:2])
 
 
-def test_empty_answer_says_why_for_each_source(client: Client) -> None:
-    reason = asked(client, "quetzal", "memory", "sessions")["reason"] or ""
+def test_empty_answer_gives_a_reason_for_each_source(client: Client) -> None:
+    reason = search_sessions(client, "quetzal", "memory", "sessions")["reason"] or ""
     assert reason.startswith("nothing in the notes matches; nothing in the conversations matches")
     assert "sessionMemory" in reason
-    assert "notes" not in (asked(client, "quetzal")["reason"] or "")
+    assert "notes" not in (search_sessions(client, "quetzal")["reason"] or "")
 
 
-def test_command_asks_what_it_is_told_to(daemon: RunningDaemon) -> None:
-    done = daemon.memoryctl("search", "who repaired the boiler", "--sources", "sessions", "--json")
-    (hit,) = json.loads(done.stdout)["results"]
+def test_command_searches_the_given_sources(daemon: RunningDaemon) -> None:
+    result = daemon.memoryctl("search", "who repaired the boiler", "--sources", "sessions", "--json")
+    (hit,) = json.loads(result.stdout)["results"]
     shown = daemon.memoryctl("search", "who", "repaired", "the", "boiler", "--source", "sessions")
     assert f"1. {hit['citation']}" in shown.stdout
     opened = daemon.memoryctl("get", hit["citation"])
@@ -105,7 +105,7 @@ def configured(home: Path, sources: list[str], **search: object) -> Path:
     return write_config(home, workspace, None, search={"sources": sources, **search})
 
 
-def test_configuration_says_what_is_asked(tmp_path: Path) -> None:
+def test_configured_sources_are_searched(tmp_path: Path) -> None:
     with RunningDaemon(tmp_path, configured(tmp_path, ["sessions"]), tmp_path / "workspace") as running:
         client = running.client()
         client.add_turn("Which machine is called alder?", session_key=KEY)
@@ -117,7 +117,7 @@ def test_configuration_says_what_is_asked(tmp_path: Path) -> None:
         client.close()
 
 
-def test_what_is_off_says_what_to_set(tmp_path: Path) -> None:
+def test_disabled_conversations_name_the_setting(tmp_path: Path) -> None:
     config = configured(tmp_path, ["memory", "sessions"])
     settings = json.loads(config.read_text())
     config.write_text(json.dumps({**settings, "memory": {"qa": {"enabled": False}}}))
@@ -128,12 +128,12 @@ def test_what_is_off_says_what_to_set(tmp_path: Path) -> None:
         assert [hit["path"] for hit in reply["results"]] == ["MEMORY.md"]
         assert reply["health"]["arms"]["conversations"]["state"] == "off"
         assert reply["health"]["complete"]
-        assert "memory.qa.enabled" in (asked(client, "alder")["reason"] or "")
+        assert "memory.qa.enabled" in (search_sessions(client, "alder")["reason"] or "")
         client.close()
 
 
 def transcript(*messages: tuple[str, str]) -> str:
-    """Return lines of Claude Code: messages, and between them what a tool answered, which is told to nobody."""
+    """Return lines of Claude Code: messages, each followed by tool results, which are not indexed."""
     records: list[object] = []
     for role, text in messages:
         records.append({"type": role, "message": {"role": role, "content": text}, "timestamp": "2026-11-01T10:00:00Z"})
@@ -142,14 +142,16 @@ def transcript(*messages: tuple[str, str]) -> str:
     return "".join(f"{json.dumps(record)}\n" for record in records)
 
 
-def test_lines_of_a_transcript_are_found_where_they_stand(tmp_path: Path) -> None:
+def test_transcript_lines_are_found_and_cited(tmp_path: Path) -> None:
     folder = tmp_path / "talks"
     folder.mkdir()
     talk = [("user", "Where does the heron stand?"), ("assistant", "It stands at the weir."), ("user", "And the owl?")]
     (folder / "0d9f.jsonl").write_text(transcript(*talk))
     config = configured(tmp_path, ["memory", "sessions"], experimental={"sessionMemory": True})
-    given = {"path": str(folder), "agent": "main", "format": "claude-code"}
-    config.write_text(json.dumps({**json.loads(config.read_text()), "memory": {"sessions": {"folders": [given]}}}))
+    folder_config = {"path": str(folder), "agent": "main", "format": "claude-code"}
+    config.write_text(
+        json.dumps({**json.loads(config.read_text()), "memory": {"sessions": {"folders": [folder_config]}}})
+    )
     with RunningDaemon(tmp_path, config, tmp_path / "workspace") as running:
         client = running.client()
         eventually(lambda: client.search("heron")["results"])
@@ -160,23 +162,23 @@ def test_lines_of_a_transcript_are_found_where_they_stand(tmp_path: Path) -> Non
         assert hit["snippetLines"] == [1, 5, 9]
         (owl,) = client.search("owl", paths=["sessions/main/*.jsonl"])["results"]
         assert owl["citation"] == "sessions/main/0d9f.jsonl#L9"
-        assert not [one for one in client.search("wombat")["results"] if one["verdict"] != "none"]
+        assert not [miss for miss in client.search("wombat")["results"] if miss["verdict"] != "none"]
         assert not client.search("heron", since="2026-11-02", sources=["sessions"])["results"]
         assert client.search("heron", since="2026-11-01", sources=["sessions"])["results"]
         client.close()
 
 
-def test_meaning_finds_conversations_as_it_finds_notes(tmp_path: Path, starter_model: Path) -> None:
+def test_conversation_is_found_by_meaning(tmp_path: Path, starter_model: Path) -> None:
     workspace = write_workspace(tmp_path / "workspace")
     with RunningDaemon(tmp_path, write_config(tmp_path, workspace, starter_model), workspace) as running:
         client = running.client()
         client.add_turn("How do I make the puppy stop barking at night?", session_key=KEY)
         client.add_turn("Which screws hold the shelf?", session_key=f"{KEY}:2")
         client.sync(wait="embedded")
-        # no word of it stands in the turn
+        # the turn has no word of the question
         question = "calm a noisy young dog after dark"
-        eventually(lambda: _has_meaning(asked(client, question, "memory", "sessions")))
-        reply = asked(client, question, "memory", "sessions", explain=True)
+        eventually(lambda: _has_meaning(search_sessions(client, question, "memory", "sessions")))
+        reply = search_sessions(client, question, "memory", "sessions", explain=True)
         assert reply["mode"] == "hybrid"
         assert reply["results"][0]["source"] == "sessions"
         assert "puppy" in reply["results"][0]["snippet"]
@@ -184,21 +186,21 @@ def test_meaning_finds_conversations_as_it_finds_notes(tmp_path: Path, starter_m
         client.close()
 
 
-def test_turn_takes_up_a_conversation_by_its_meaning(tmp_path: Path, starter_model: Path) -> None:
+def test_turn_continues_a_conversation_found_by_meaning(tmp_path: Path, starter_model: Path) -> None:
     workspace = write_workspace(tmp_path / "workspace")
     with RunningDaemon(tmp_path, write_config(tmp_path, workspace, starter_model), workspace) as running:
         client = running.client()
         dog = client.add_turn("How do I make the puppy stop barking at night?", session_key=KEY)
         client.add_turn("Which screws hold the shelf?", session_key=f"{KEY}:2")
         client.sync(wait="embedded")
-        # no word of it stands in the turn
+        # the turn has no word of the question
         question = "calm a noisy young dog after dark"
 
-        def told() -> set[str]:
+        def recalled_questions() -> set[str]:
             context = client.qa_context(message=question, session_key=f"{KEY}:3")
             return {turn["q"] for turn in context["sequence"]}
 
-        eventually(lambda: told() == {"How do I make the puppy stop barking at night?"})
+        eventually(lambda: recalled_questions() == {"How do I make the puppy stop barking at night?"})
         reply = client.turn(question, session_key=f"{KEY}:3")
         assert f"{dog['session']}" in reply["context"]
         assert "barking" in reply["context"]
@@ -212,7 +214,7 @@ def _has_meaning(reply: SearchReply) -> bool:
     return state == "ok" and len(hits) == 2 and all(hit["vectorScore"] is not None for hit in hits)
 
 
-def test_conversations_stand_beside_the_answers_of_qmd(tmp_path: Path, workspace: Path) -> None:
+def test_conversations_are_merged_with_hits_of_qmd(tmp_path: Path, workspace: Path) -> None:
     standin = StandIn(tmp_path / "standin")
     standin.behave(results=[LEASE])
     limits = {"maxInjectedChars": 400, "maxSnippetChars": 300}
@@ -220,8 +222,8 @@ def test_conversations_stand_beside_the_answers_of_qmd(tmp_path: Path, workspace
         wait_for_qmd(running)
         client = running.client()
         client.add_turn("Which process held the lease GW-4172?", "The backup job.", session_key=KEY, significance=0.9)
-        eventually(lambda: asked(client, "lease")["results"])
-        reply = asked(client, "lease GW-4172", "memory", "sessions", explain=True)
+        eventually(lambda: search_sessions(client, "lease")["results"])
+        reply = search_sessions(client, "lease GW-4172", "memory", "sessions", explain=True)
         assert reply["backend"] == "qmd"
         assert {hit["source"] for hit in reply["results"]} == {"memory", "sessions"}
         assert all(hit["verdict"] == "answerable" for hit in reply["results"][:2])
@@ -229,6 +231,6 @@ def test_conversations_stand_beside_the_answers_of_qmd(tmp_path: Path, workspace
         assert reply["explain"]["floors"] is None
         assert reply["explain"]["conversationFloors"] is not None
         assert reply["health"]["arms"]["conversations"]["state"] == "ok"
-        alone = asked(client, "lease GW-4172")
+        alone = search_sessions(client, "lease GW-4172")
         assert (alone["backend"], [hit["source"] for hit in alone["results"]]) == ("builtin", ["sessions"])
         client.close()

@@ -1,4 +1,4 @@
-"""Sockets of one agent, bound to a session key or not: nobody writes into a session of another key."""
+"""Sockets of one agent, with and without a bound session key: nobody writes into a session of another key."""
 
 import json
 from collections.abc import Iterator
@@ -7,15 +7,16 @@ import pytest
 
 from memoryd.store.ledger.conversations import MAX_AGENTS_KEYS
 from tests.daemon import RunningDaemon, write_workspace
+from tests.system.agents import daemon_of_agents, with_socket
 from tests.system.over_socket import Answer, send
 
 ALICE, BOB = "agent:main:discord:direct:alice", "agent:main:discord:direct:bob"
 SESSIONS = {ALICE: "of-alice", BOB: "of-bob", "": "of-nobody"}
-"""The name of a session of each key."""
+"""The session name of each key."""
 SOCKETS = {"owner": (None, ""), "owner as bob": (None, BOB), "bob": ("bob", BOB), "free": ("free", BOB)}
-"""Which socket is asked, and with which key."""
+"""Which socket sends the request, and with which key."""
 WRITTEN = {"owner": {ALICE, BOB, ""}, "owner as bob": {BOB, ""}, "bob": {BOB}, "free": {BOB}}
-"""Sessions of which keys each may write to."""
+"""The keys of the sessions that each may write to."""
 
 
 @pytest.fixture(scope="module")
@@ -27,26 +28,22 @@ def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningDaemon]:
     sockets.append({"path": str(home / "run" / "bob.sock"), "sessionKey": BOB})
     listed = [
         {"id": "main", "default": True, "sockets": sockets},
-        {"id": "eve", "sockets": [{"path": str(home / "run" / "eve.sock"), "sessionKey": "agent:eve:main"}]},
+        with_socket(home, "eve", sessionKey="agent:eve:main"),
     ]
-    defaults = {"workspace": str(workspace), "memorySearch": {"provider": "none"}}
-    config = home / "config.json5"
-    config.write_text(json.dumps({"agents": {"defaults": defaults, "list": listed}}))
-    config.chmod(0o600)
-    with RunningDaemon(home, config, workspace) as running:
+    with daemon_of_agents(home, listed, workspace) as running:
         yield running
 
 
 def ask(daemon: RunningDaemon, socket: str | None, method: str, path: str, body: object = None) -> Answer:
-    """Ask on a socket of an agent, None: the owner's."""
+    """Send a request to a socket of an agent, or to the owner's (None)."""
     return send(daemon.socket if socket is None else daemon.socket.with_name(f"{socket}.sock"), method, path, body)
 
 
 def say(daemon: RunningDaemon, session: str, key: str) -> int:
-    """Say something in a session as the owner; return the number of the turn."""
+    """Add a turn to a session as the owner; return its number."""
     body = {"sessionId": session, "q": "Is the code 1234?", "a": "No.", "significance": 1}
-    told = ask(daemon, None, "POST", "/v1/qa/turns", {**body, **({"sessionKey": key} if key else {})})
-    return int(told.json["seq"])
+    reply = ask(daemon, None, "POST", "/v1/qa/turns", {**body, **({"sessionKey": key} if key else {})})
+    return int(reply.json["seq"])
 
 
 def stored(daemon: RunningDaemon, session: str) -> object:
@@ -56,8 +53,8 @@ def stored(daemon: RunningDaemon, session: str) -> object:
 @pytest.mark.parametrize("of", SESSIONS, ids=SESSIONS.get)
 @pytest.mark.parametrize("asking", SOCKETS)
 @pytest.mark.parametrize("write", ["keep", "answer", "drop", "turn"])
-def test_nobody_writes_into_a_session_of_another_key(daemon: RunningDaemon, asking: str, write: str, of: str) -> None:
-    # a session of nobody's is its owner's: one that goes on with it under a key makes it of that key
+def test_session_of_another_key_is_not_written(daemon: RunningDaemon, asking: str, write: str, of: str) -> None:
+    # a session without a key is its owner's; a turn with a key gives it that key
     session = f"{SESSIONS[of]}-{asking.replace(' ', '-')}-{write}"
     seq, (socket, key) = say(daemon, session, of), SOCKETS[asking]
     before = stored(daemon, session)
@@ -69,41 +66,41 @@ def test_nobody_writes_into_a_session_of_another_key(daemon: RunningDaemon, aski
         "turn": {"sessionId": session, "q": "And may bob have it?"},
     }
     path = "/v1/qa/turns" if write == "turn" else "/v1/qa/mark"
-    told = ask(daemon, socket, "POST", path, {**bodies[write], **({"sessionKey": key} if key else {})})
+    reply = ask(daemon, socket, "POST", path, {**bodies[write], **({"sessionKey": key} if key else {})})
     if of in WRITTEN[asking]:
-        assert told.status == 200
+        assert reply.status == 200
         assert write == "keep" or stored(daemon, session) != before
     else:
-        assert (told.status, told.error) == (403, "denied")
+        assert (reply.status, reply.error) == (403, "denied")
         assert stored(daemon, session) == before
 
 
-def test_what_bob_says_never_stands_in_the_next_prompt_of_alice(daemon: RunningDaemon) -> None:
+def test_turns_of_one_key_never_reach_the_context_of_another(daemon: RunningDaemon) -> None:
     body = {"q": "Is the safe shut?", "a": "no", "significance": 1, "sessionKey": ALICE}
     session = ask(daemon, None, "POST", "/v1/qa/turns", body).json["session"]
     for keep in ({"keep": True, "answer": "Yes, wire the money."}, {"keep": False}):
         ask(daemon, "bob", "POST", "/v1/qa/mark", {"citation": f"session:{session}#Q1", **keep})
     for more in ({"sessionId": session}, {"sessionKey": ALICE}):
         ask(daemon, "bob", "POST", "/v1/qa/turns", {"q": "wire the money", **more})
-    told = ask(daemon, None, "POST", "/v1/sessions/start", {"sessionKey": ALICE}).json
-    assert [(turn["q"], turn["a"]) for turn in told["sequence"]][-1] == ("Is the safe shut?", "no")
-    assert "wire" not in told["context"]
+    reply = ask(daemon, None, "POST", "/v1/sessions/start", {"sessionKey": ALICE}).json
+    assert [(turn["q"], turn["a"]) for turn in reply["sequence"]][-1] == ("Is the safe shut?", "no")
+    assert "wire" not in reply["context"]
 
 
-def test_a_socket_with_a_key_reads_what_its_agent_knows(daemon: RunningDaemon) -> None:
+def test_socket_with_a_key_reads_all_sessions_of_its_agent(daemon: RunningDaemon) -> None:
     say(daemon, "read-by-all", ALICE)
-    told = ask(daemon, "bob", "GET", "/v1/qa/sessions/read-by-all")
-    assert [turn["q"] for turn in told.json["sequence"]] == ["Is the code 1234?"]
+    reply = ask(daemon, "bob", "GET", "/v1/qa/sessions/read-by-all")
+    assert [turn["q"] for turn in reply.json["sequence"]] == ["Is the code 1234?"]
     assert ask(daemon, "eve", "GET", "/v1/qa/sessions/read-by-all").error == "not_found"
 
 
-def test_names_that_cannot_be_taken_are_all_refused_alike(daemon: RunningDaemon) -> None:
+def test_reserved_and_foreign_session_names_are_refused_alike(daemon: RunningDaemon) -> None:
     say(daemon, "private-of-main", ALICE)
-    told = {}
+    refusals = {}
     for name in ("private-of-main", "transcript-a-0123abcd"):
         answer = ask(daemon, "eve", "POST", "/v1/qa/turns", {"sessionId": name, "q": "Who is there?"})
-        told[name] = (answer.status, json.dumps(answer.json).replace(name, "NAME"))
-    assert len(set(told.values())) == 1, "whether there is such a session of another agent's is told to nobody"
+        refusals[name] = (answer.status, json.dumps(answer.json).replace(name, "NAME"))
+    assert len(set(refusals.values())) == 1, "the reply does not reveal the session of another agent"
     mark = {"keep": False, "seq": 1}
     answers = [
         ask(daemon, "eve", "POST", "/v1/qa/mark", {**mark, "session": name})
@@ -113,13 +110,13 @@ def test_names_that_cannot_be_taken_are_all_refused_alike(daemon: RunningDaemon)
     assert len({answer.message.split("session")[0] for answer in answers}) == 1
 
 
-def test_a_key_that_reads_like_a_transcript_has_a_session_all_the_same(daemon: RunningDaemon) -> None:
+def test_key_that_resembles_a_transcript_gets_a_session(daemon: RunningDaemon) -> None:
     body = {"sessionKey": "agent:main:transcript:direct:x", "q": "Does this go?"}
-    told = ask(daemon, None, "POST", "/v1/qa/turns", body).json["session"]
-    assert told.startswith("transcript-x-")
+    session = ask(daemon, None, "POST", "/v1/qa/turns", body).json["session"]
+    assert session.startswith("transcript-x-")
 
 
-def test_agents_mark_few_keys_and_never_the_owners_room(daemon: RunningDaemon) -> None:
+def test_agent_marks_are_limited_and_leave_room_for_the_owner(daemon: RunningDaemon) -> None:
     def mark(socket: str | None, number: int, *, remember: bool = False) -> Answer:
         body = {"sessionKey": f"agent:main:discord:direct:k{number}", "remember": remember}
         return ask(daemon, socket, "POST", "/v1/sessions/remember", body)
@@ -131,7 +128,7 @@ def test_agents_mark_few_keys_and_never_the_owners_room(daemon: RunningDaemon) -
     assert (refused.error, "--agents-marks" in refused.json["error"]["hint"]) == ("invalid_request", True)
     assert mark("free", 0).status == 200, "what is marked may be marked again"
     for number in (0, MAX_AGENTS_KEYS, MAX_AGENTS_KEYS + 1):
-        assert mark(None, number).status == 200, "the owner has room of its own"
+        assert mark(None, number).status == 200, "the owner is not limited"
     begun = {"sessionKey": "agent:main:discord:direct:begun", "remember": False}
     assert ask(daemon, "free", "POST", "/v1/sessions/start", begun).error == "invalid_request"
     listed = ask(daemon, None, "GET", "/v1/sessions").json
@@ -141,7 +138,7 @@ def test_agents_mark_few_keys_and_never_the_owners_room(daemon: RunningDaemon) -
     assert ask(daemon, "bob", "GET", "/v1/sessions").json["agentsMarks"] == []
 
 
-def test_the_owner_takes_all_marks_of_an_agent_back_at_once(daemon: RunningDaemon) -> None:
+def test_owner_removes_all_marks_of_an_agent_at_once(daemon: RunningDaemon) -> None:
     keys = [f"agent:main:discord:direct:m{number}" for number in range(3)]
     command = ["sessions", "remember", "--agents-marks", "--yes"]
     assert daemon.memoryctl(*command).returncode == 0
@@ -154,4 +151,4 @@ def test_the_owner_takes_all_marks_of_an_agent_back_at_once(daemon: RunningDaemo
     assert "2 by the agent itself" in daemon.memoryctl("sessions", "list").stderr
     assert "2 marks" in daemon.memoryctl(*command).stdout
     kept = [ask(daemon, None, "POST", "/v1/qa/turns", {"sessionKey": key, "q": "Kept?"}).json for key in keys]
-    assert [one["remembered"] for one in kept] == [False, True, True], "the owner's mark stays"
+    assert [turn["remembered"] for turn in kept] == [False, True, True], "the owner's mark stays"

@@ -1,4 +1,4 @@
-"""The core file under the real daemon: explicit edits by its owner, within a budget, that can be taken back."""
+"""The core file under the real daemon: its owner edits it explicitly, within a limit, and can undo."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -23,7 +23,7 @@ def daemon(tmp_path: Path) -> Iterator[RunningDaemon]:
         yield running
 
 
-def test_the_core_file_is_edited_and_taken_back(daemon: RunningDaemon) -> None:
+def test_core_is_edited_and_undone(daemon: RunningDaemon) -> None:
     core = daemon.workspace / "MEMORY.md"
     shown = daemon.memoryctl("core", "show")
     assert "Peter lives in Graz." in shown.stdout
@@ -41,7 +41,7 @@ def test_the_core_file_is_edited_and_taken_back(daemon: RunningDaemon) -> None:
     assert core.read_bytes() == TEXT.encode()
 
 
-def test_an_edit_of_what_was_seen_is_not_made_of_something_else(daemon: RunningDaemon) -> None:
+def test_edit_with_outdated_hash_is_refused(daemon: RunningDaemon) -> None:
     with daemon.client() as memory:
         seen = memory.core()["sha256"]
         memory.core_append("- one", expected=seen[:8])
@@ -54,7 +54,7 @@ def test_an_edit_of_what_was_seen_is_not_made_of_something_else(daemon: RunningD
     assert "- two" not in (daemon.workspace / "MEMORY.md").read_text()
 
 
-def test_no_edit_makes_the_file_private_or_gives_it_front_matter(daemon: RunningDaemon) -> None:
+def test_edit_makes_core_neither_private_nor_adds_front_matter(daemon: RunningDaemon) -> None:
     core = daemon.workspace / "MEMORY.md"
     with daemon.client() as memory:
         core.write_text("---\ntitle: Mine\n---\n\n- one\n")
@@ -69,18 +69,18 @@ def test_no_edit_makes_the_file_private_or_gives_it_front_matter(daemon: Running
         assert memory.core_append("---")["changed"]
 
 
-def test_the_budget_is_kept(daemon: RunningDaemon) -> None:
+def test_size_limit_of_core_is_kept(daemon: RunningDaemon) -> None:
     with daemon.client() as memory, pytest.raises(TooLarge, match=r"maxChars is 500"):
         memory.core_append("x" * 500)
     (daemon.workspace / "MEMORY.md").write_text("x" * 900 + "\n- old\n")
     with daemon.client() as memory:
-        # what is too large already may become smaller
+        # a file beyond the limit may become smaller
         assert memory.core_replace("- old", "")["changed"]
         with pytest.raises(TooLarge):
             memory.core_append("- new")
 
 
-def test_only_the_owner_edits_it_and_soul_is_never_written(daemon: RunningDaemon) -> None:
+def test_only_the_owner_edits_core_and_never_soul(daemon: RunningDaemon) -> None:
     (daemon.workspace / "MEMORY.md").unlink()
     (daemon.workspace / "memory.md").write_text("# Mine\n")
     with daemon.client() as memory:
@@ -90,4 +90,4 @@ def test_only_the_owner_edits_it_and_soul_is_never_written(daemon: RunningDaemon
     assert (daemon.workspace / "SOUL.md").read_text() == "Be brief.\n"
     for key in ("agent:main:telegram:group:7", "agent:main:main"):
         reply = send(daemon.socket, "POST", "/v1/core/append", {"text": "x", "sessionKey": key})
-        assert reply.status == 403, "a session does not, whoever's socket it asks on"
+        assert reply.status == 403, "no session may, on whatever socket"

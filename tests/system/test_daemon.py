@@ -1,4 +1,4 @@
-"""The life of the daemon: it starts, refuses a second one, heals what a crash left, and stops without a trace."""
+"""The life of the daemon: it starts, refuses a second one, recovers from crashes, and stops cleanly."""
 
 import contextlib
 import json
@@ -18,6 +18,7 @@ from memoryd.client import Client
 from memoryd.errors import NotNow
 from memoryd.wire import Exit
 from tests.daemon import RunningDaemon, write_config
+from tests.system.agents import daemon_of_agents
 from tests.waiting import SECONDS, eventually
 
 QUICK = {"sync": {"watchDebounceMs": 50, "settleMs": 20, "deleteGraceMs": 100, "reconcileSeconds": 1}}
@@ -32,7 +33,7 @@ os.execv(sys.executable, [sys.executable, "-m", "memoryd.daemon.main", *sys.argv
 
 @pytest.fixture
 def launch(tmp_path: Path, workspace: Path) -> Iterator[Launch]:
-    """Make daemons by words only in one home; whatever of them runs at the end is stopped."""
+    """Make daemons without a model in one home; stop those that still run at the end."""
     made: list[RunningDaemon] = []
 
     def make(**sections: object) -> RunningDaemon:
@@ -51,13 +52,15 @@ def paths_found(daemon: RunningDaemon, query: str) -> list[str]:
 
 
 def failed_start(daemon: RunningDaemon, *arguments: str) -> tuple[int, str]:
-    """Start a daemon that must not come up; return its exit code and all that it said."""
-    said = daemon.log.stat().st_size if daemon.log.exists() else 0
+    """Start a daemon that must not come up; return its exit code and output."""
+    start = daemon.log.stat().st_size if daemon.log.exists() else 0
     code = daemon.spawn(*arguments).wait(SECONDS)
-    return code, daemon.log.read_text()[said:]
+    output = daemon.log.read_text()[start:]
+    assert "Traceback" not in output
+    return code, output
 
 
-def test_stop_in_order_leaves_no_process_and_no_socket(daemon: RunningDaemon) -> None:
+def test_stop_leaves_no_process_and_no_socket(daemon: RunningDaemon) -> None:
     daemon.client().sync(wait="embedded")
     children = psutil.Process(daemon.pid).children(recursive=True)
     assert children, "the embedding worker runs"
@@ -68,7 +71,7 @@ def test_stop_in_order_leaves_no_process_and_no_socket(daemon: RunningDaemon) ->
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_both_stop_signals_end_it_with_success(launch: Launch, number: signal.Signals) -> None:
+def test_sigterm_and_sigint_stop_with_success(launch: Launch, number: signal.Signals) -> None:
     daemon = launch()
     daemon.start()
     assert daemon.process is not None
@@ -77,26 +80,16 @@ def test_both_stop_signals_end_it_with_success(launch: Launch, number: signal.Si
     daemon.process = None
 
 
-def test_second_daemon_is_refused_and_names_the_first(launch: Launch) -> None:
-    daemon = launch()
-    daemon.start()
-    code, said = failed_start(daemon)
-    assert code == Exit.ALREADY_RUNNING
-    assert str(daemon.pid) in said
-    assert "Traceback" not in said
-    assert daemon.client().health()["ok"]
-
-
 def test_f060_of_two_daemons_on_one_state_directory_the_first_gives_way(launch: Launch) -> None:
-    """With lock and folder removed, the older daemon ends with its exit code; the newer one answers.
+    """If the state directory was removed with its lock, the older daemon ends, and the newer one answers.
 
-    The directory was removed, with lock and socket, so that nothing kept the second one from starting.
+    Removing it also removes the socket, so nothing keeps the second one from starting.
     """
     first, second = launch(), launch()
     first.start()
     first.client().sync()
-    said = first.log.stat().st_size
-    # so that the first does not notice before the second is there
+    start = first.log.stat().st_size
+    # the first must not notice before the second has started
     os.kill(first.pid, signal.SIGSTOP)
     shutil.rmtree(first.state)
     first.socket.unlink()
@@ -105,55 +98,46 @@ def test_f060_of_two_daemons_on_one_state_directory_the_first_gives_way(launch: 
     assert first.process is not None
     assert first.process.wait(SECONDS) == Exit.ALREADY_RUNNING
     first.process = None
-    text = first.log.read_text()[said:]
+    text = first.log.read_text()[start:]
     assert f"memoryd is already running (pid {second.pid})" in text
     assert "Traceback" not in text
     second.client().sync()
     assert paths_found(second, "GW-4172") == ["memory/2026-10-06.md"]
 
 
-def test_removed_state_directory_is_made_anew(launch: Launch) -> None:
+def test_removed_state_directory_is_created_again(launch: Launch) -> None:
     daemon = launch()
     daemon.start()
     daemon.client().sync()
-    # taken away at once: the daemon makes its folders again while they are being deleted
+    # rename first: the daemon creates its folders again while they are deleted
     gone = daemon.state.rename(daemon.state.with_name("gone"))
     shutil.rmtree(gone, ignore_errors=True)
     lock = daemon.state / "memoryd.lock"
     eventually(lambda: lock.exists() and lock.read_text().startswith(f"{daemon.pid}\n"))
-    code, said = failed_start(daemon)
+    code, output = failed_start(daemon)
     assert code == Exit.ALREADY_RUNNING
-    assert f"pid {daemon.pid}" in said
+    assert f"pid {daemon.pid}" in output
     eventually(lambda: not daemon.degraded())
     daemon.client().sync()
     assert paths_found(daemon, "GW-4172") == ["memory/2026-10-06.md"]
 
 
-def test_stale_socket_is_replaced_after_a_crash(launch: Launch) -> None:
-    daemon = launch()
-    daemon.start()
-    daemon.kill()
-    assert daemon.socket.exists()
-    daemon.start()
-    assert daemon.client().health()["ok"]
-
-
-def test_file_at_the_socket_path_is_not_removed(launch: Launch) -> None:
+def test_regular_file_at_the_socket_path_is_not_removed(launch: Launch) -> None:
     daemon = launch()
     daemon.socket.parent.mkdir(mode=0o700, parents=True)
     daemon.socket.write_text("precious")
-    code, said = failed_start(daemon)
+    code, _ = failed_start(daemon)
     assert code not in (Exit.DONE, Exit.CONFIG)
     assert daemon.socket.read_text() == "precious"
-    assert "Traceback" not in said
 
 
-def test_index_survives_a_crash_without_reading_the_notes_again(launch: Launch) -> None:
+def test_index_survives_a_crash(launch: Launch) -> None:
     daemon = launch()
     daemon.start()
     daemon.client().sync()
     before = daemon.agent()
     daemon.kill()
+    assert daemon.socket.exists()
     daemon.start()
     daemon.client().sync()
     after = daemon.agent()
@@ -162,9 +146,9 @@ def test_index_survives_a_crash_without_reading_the_notes_again(launch: Launch) 
     assert paths_found(daemon, "GW-4172") == ["memory/2026-10-06.md"]
 
 
-def test_hangup_signal_scans_at_once(launch: Launch, tmp_path: Path, workspace: Path) -> None:
-    deaf = {"watch": False, "reconcileSeconds": 0, "onSearch": False}
-    config = write_config(tmp_path, workspace, None, search={"sync": deaf, "query": {"freshMs": 0}})
+def test_sighup_scans_at_once(launch: Launch, tmp_path: Path, workspace: Path) -> None:
+    unwatched = {"watch": False, "reconcileSeconds": 0, "onSearch": False}
+    config = write_config(tmp_path, workspace, None, search={"sync": unwatched, "query": {"freshMs": 0}})
     daemon = launch()
     daemon.config = config
     daemon.start()
@@ -174,7 +158,7 @@ def test_hangup_signal_scans_at_once(launch: Launch, tmp_path: Path, workspace: 
     eventually(lambda: paths_found(daemon, "quetzal") == ["memory/new.md"])
 
 
-def test_saved_note_is_found_without_being_asked_for(launch: Launch, workspace: Path) -> None:
+def test_saved_edited_and_deleted_notes_are_followed_by_events(launch: Launch, workspace: Path) -> None:
     daemon = launch()
     daemon.start()
     daemon.client().sync()
@@ -188,7 +172,7 @@ def test_saved_note_is_found_without_being_asked_for(launch: Launch, workspace: 
     eventually(lambda: paths_found(daemon, "ibex") == [])
 
 
-def test_missing_workspace_is_said_and_picked_up_later(launch: Launch, workspace: Path) -> None:
+def test_missing_workspace_is_reported_and_indexed_when_it_appears(launch: Launch, workspace: Path) -> None:
     shutil.move(workspace, workspace.with_name("elsewhere"))
     daemon = launch()
     daemon.start()
@@ -212,14 +196,14 @@ def test_vanished_workspace_keeps_its_index(launch: Launch, workspace: Path) -> 
     shutil.move(workspace, workspace.with_name("elsewhere"))
     daemon.client().sync()
     assert "workspace" in daemon.degraded()
-    # the rows are kept, and told when their files are there to be held against
+    # the rows stay, but no hit is shown whose file cannot be compared
     assert daemon.agent()["files"] == 3
     assert paths_found(daemon, "gateway") == []
     shutil.move(workspace.with_name("elsewhere"), workspace)
     assert paths_found(daemon, "gateway") == ["MEMORY.md"]
 
 
-def test_bad_configuration_is_told_whole_and_ends_with_its_own_code(launch: Launch) -> None:
+def test_all_configuration_errors_are_reported_with_their_exit_code(launch: Launch) -> None:
     daemon = launch()
     daemon.config.write_text(
         json.dumps(
@@ -229,62 +213,55 @@ def test_bad_configuration_is_told_whole_and_ends_with_its_own_code(launch: Laun
             }
         )
     )
-    code, said = failed_start(daemon)
+    code, output = failed_start(daemon)
     assert code == Exit.CONFIG
-    assert "Traceback" not in said
     for problem in ("chunkng", "chunking", "query.maxResults", "limits.maxFileBytes"):
-        assert problem in said
+        assert problem in output
 
 
 @pytest.mark.parametrize("text", ["{agents: {}", "[]", "{agents: 5}"])
 def test_broken_configuration_file_is_named(launch: Launch, text: str) -> None:
     daemon = launch()
     daemon.config.write_text(text)
-    code, said = failed_start(daemon)
+    code, output = failed_start(daemon)
     assert code == Exit.CONFIG
-    assert daemon.config.name in said
-    assert "Traceback" not in said
+    assert daemon.config.name in output
 
 
-def test_sections_of_others_are_ignored_with_a_notice(launch: Launch) -> None:
+def test_foreign_sections_are_ignored_with_a_notice(launch: Launch) -> None:
     daemon = launch(channels={"telegram": {"token": "x"}})
     daemon.start()
     assert any("channels" in notice for notice in daemon.client().status()["config"]["notices"])
 
 
-def test_database_of_another_program_is_refused_and_left_as_it_is(
-    launch: Launch, tmp_path: Path, workspace: Path
-) -> None:
+def test_database_of_another_program_is_refused_and_unchanged(launch: Launch, tmp_path: Path, workspace: Path) -> None:
     theirs = tmp_path / "theirs.sqlite"
     theirs.write_bytes(b"SQLite format 3\x00" + bytes(84))
     before = theirs.read_bytes()
     daemon = launch()
     daemon.config = write_config(tmp_path, workspace, None, search={"store": {"path": str(theirs)}})
-    code, said = failed_start(daemon)
+    code, output = failed_start(daemon)
     assert code == Exit.CANNOT_CREATE
-    assert "is not an index of memoryd" in said
-    assert "Traceback" not in said
+    assert "is not an index of memoryd" in output
     assert theirs.read_bytes() == before
-    assert not daemon.socket.exists(), "no socket is opened, or left behind, before what it leads to"
+    assert not daemon.socket.exists(), "no socket is opened before the index"
 
 
-def test_socket_that_cannot_be_opened_takes_the_others_with_it(tmp_path: Path, workspace: Path) -> None:
+def test_socket_that_cannot_be_opened_closes_the_others(tmp_path: Path, workspace: Path) -> None:
     occupied = tmp_path / "occupied"
     occupied.write_text("not a socket")
     paths = [tmp_path / "agents" / "first.sock", occupied]
-    listed = [{"id": "main", "workspace": str(workspace), "sockets": [{"path": str(path)} for path in paths]}]
-    config = tmp_path / "config.json5"
-    config.write_text(json.dumps({"agents": {"defaults": {"memorySearch": {"provider": "none"}}, "list": listed}}))
-    daemon = RunningDaemon(tmp_path, config, workspace)
-    code, said = failed_start(daemon)
+    listed = [{"id": "main", "sockets": [{"path": str(path)} for path in paths]}]
+    daemon = daemon_of_agents(tmp_path, listed, workspace)
+    code, output = failed_start(daemon)
     assert code == Exit.NOT_PERMITTED
-    assert "occupied" in said
+    assert "occupied" in output
     assert occupied.read_text() == "not a socket"
     assert not daemon.socket.exists()
     assert not paths[0].exists()
 
 
-def test_socket_of_the_service_manager_is_kept_whatever_happens(launch: Launch, tmp_path: Path) -> None:
+def test_socket_of_the_service_manager_is_never_removed(launch: Launch, tmp_path: Path) -> None:
     daemon = launch()
     theirs = tmp_path / "theirs.sqlite"
     theirs.write_bytes(b"SQLite format 3\x00" + bytes(84))
@@ -293,10 +270,10 @@ def test_socket_of_the_service_manager_is_kept_whatever_happens(launch: Launch, 
     with socket.socket(socket.AF_UNIX) as manager:
         manager.bind(str(passed))
         manager.listen()
-        assert activated(daemon, manager).wait(SECONDS) == Exit.CANNOT_CREATE
+        assert start_activated(daemon, manager).wait(SECONDS) == Exit.CANNOT_CREATE
         assert passed.is_socket()
         write_config(tmp_path, daemon.workspace, None)
-        running = activated(daemon, manager)
+        running = start_activated(daemon, manager)
         with Client(passed) as client:
             eventually(lambda: client.health()["ok"])
         running.send_signal(signal.SIGTERM)
@@ -305,26 +282,14 @@ def test_socket_of_the_service_manager_is_kept_whatever_happens(launch: Launch, 
         assert not daemon.socket.exists()
 
 
-def activated(daemon: RunningDaemon, manager: socket.socket) -> subprocess.Popen[bytes]:
-    """Start the program as a service manager does that listens in its place."""
+def start_activated(daemon: RunningDaemon, manager: socket.socket) -> subprocess.Popen[bytes]:
+    """Start the program as a service manager does that listens for it."""
     arguments = [sys.executable, "-c", PASSER, str(manager.fileno())]
     with daemon.log.open("ab") as log:
         return subprocess.Popen(arguments, env=daemon.env, pass_fds=[manager.fileno()], stdout=log, stderr=log)
 
 
-def test_damaged_index_is_rebuilt_from_the_notes(launch: Launch) -> None:
-    daemon = launch()
-    daemon.start()
-    daemon.client().sync()
-    index = Path(daemon.agent()["database"]["path"])
-    daemon.stop()
-    index.write_bytes(b"\xa5" * 8192)
-    daemon.start()
-    daemon.client().sync()
-    assert paths_found(daemon, "GW-4172") == ["memory/2026-10-06.md"]
-
-
-def test_index_that_is_deleted_under_it_is_rebuilt(launch: Launch) -> None:
+def test_index_deleted_while_open_is_rebuilt(launch: Launch) -> None:
     daemon = launch()
     daemon.start()
     daemon.client().sync()
@@ -340,7 +305,7 @@ def test_index_that_is_deleted_under_it_is_rebuilt(launch: Launch) -> None:
     eventually(is_found_again)
 
 
-def test_non_utf8_note_is_indexed_and_the_rest_with_it(launch: Launch, workspace: Path) -> None:
+def test_note_that_is_not_utf8_is_indexed_with_the_rest(launch: Launch, workspace: Path) -> None:
     (workspace / "memory" / "latin.md").write_bytes("Das Münchner Büro hat einen Xylophonisten.\n".encode("latin-1"))
     (workspace / "memory" / "utf16.md").write_bytes("The okapi sleeps.\n".encode("utf-16"))
     (workspace / "memory" / "binary.md").write_bytes(bytes(range(256)) * 40)
@@ -354,7 +319,7 @@ def test_non_utf8_note_is_indexed_and_the_rest_with_it(launch: Launch, workspace
     assert {"path": "memory/caf\\xe9.md", "reason": "its name is not UTF-8"} in daemon.agent()["skipped"]
 
 
-def test_note_of_the_far_future_is_indexed(launch: Launch, workspace: Path) -> None:
+def test_note_with_modification_time_in_the_far_future_is_indexed(launch: Launch, workspace: Path) -> None:
     for name, seconds in (("future.md", 10**10), ("past.md", -(10**9))):
         (workspace / "memory" / name).write_text(f"The quetzal of the {name.removesuffix('.md')} sings.\n")
         os.utime(workspace / "memory" / name, (seconds, seconds))
@@ -366,14 +331,7 @@ def test_note_of_the_far_future_is_indexed(launch: Launch, workspace: Path) -> N
 
 
 def test_two_agents_on_one_workspace_share_one_index(tmp_path: Path, workspace: Path) -> None:
-    search = {"provider": "none", **QUICK}
-    agents = {
-        "defaults": {"memorySearch": search},
-        "list": [{"id": name, "workspace": str(workspace)} for name in "ab"],
-    }
-    config = tmp_path / "config.json5"
-    config.write_text(json.dumps({"agents": agents}))
-    with RunningDaemon(tmp_path, config, workspace) as daemon:
+    with daemon_of_agents(tmp_path, ({"id": name} for name in "ab"), workspace, search=QUICK) as daemon:
         daemon.client().sync()
         first, second = daemon.client().status()["agents"]
         assert (first["id"], second["id"]) == ("a", "b")
@@ -388,27 +346,12 @@ def test_agents_on_two_workspaces_do_not_see_each_other(tmp_path: Path, workspac
     other = tmp_path / "other"
     other.mkdir()
     (other / "MEMORY.md").write_text("The quetzal is private.\n")
-    folders = {"a": workspace, "b": other}
-    agents = {
-        "defaults": {"memorySearch": {"provider": "none", **QUICK}},
-        "list": [{"id": name, "workspace": str(folder)} for name, folder in folders.items()],
-    }
-    config = tmp_path / "config.json5"
-    config.write_text(json.dumps({"agents": agents}))
-    with RunningDaemon(tmp_path, config, workspace) as daemon:
+    agents: list[dict[str, str]] = [{"id": "a"}, {"id": "b", "workspace": str(other)}]
+    with daemon_of_agents(tmp_path, agents, workspace, search=QUICK) as daemon:
         daemon.client().sync()
         assert daemon.client().search("quetzal", agent="b")["results"]
         assert not daemon.client().search("quetzal", agent="a")["results"]
         assert not daemon.client().search("GW-4172", agent="b")["results"]
-
-
-def test_switched_off_agent_is_not_searched(launch: Launch, tmp_path: Path, workspace: Path) -> None:
-    daemon = launch()
-    daemon.config = write_config(tmp_path, workspace, None, search={"enabled": False})
-    daemon.start()
-    with pytest.raises(Exception, match="memory search is off"):
-        daemon.client().search("gateway")
-    assert daemon.client().health()["ok"]
 
 
 def test_daemon_does_not_touch_the_notes(launch: Launch, workspace: Path) -> None:
@@ -435,7 +378,7 @@ def test_files_of_the_daemon_are_private(launch: Launch) -> None:
         assert path.stat().st_mode & 0o077 == 0, path
 
 
-def test_service_manager_is_told_of_start_reload_and_a_stop_meanwhile(launch: Launch, tmp_path: Path) -> None:
+def test_service_manager_is_notified_of_start_reload_and_stop(launch: Launch, tmp_path: Path) -> None:
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
         manager.bind(str(tmp_path / "notify"))
         manager.settimeout(10)
@@ -450,10 +393,10 @@ def test_service_manager_is_told_of_start_reload_and_a_stop_meanwhile(launch: La
         os.kill(daemon.pid, signal.SIGHUP)
         assert manager.recv(4096).startswith(b"RELOADING=1")
         assert daemon.stop() == Exit.DONE
-        assert b"STOPPING=1" in b"".join(_told(manager))
+        assert b"STOPPING=1" in b"".join(_received(manager))
 
 
-def _told(manager: socket.socket) -> Iterator[bytes]:
+def _received(manager: socket.socket) -> Iterator[bytes]:
     manager.setblocking(False)
     with contextlib.suppress(BlockingIOError):
         while True:

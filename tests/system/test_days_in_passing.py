@@ -1,4 +1,4 @@
-"""A day that belongs to a plan of whoever asks moves no answer, however much was retained on that day."""
+"""A day mentioned in passing does not change what is recalled, however much was retained on that day."""
 
 from collections.abc import Iterator
 from datetime import datetime, timedelta
@@ -20,7 +20,7 @@ FACTS = {
     "房东姓什么": ("58", "W @房东: 房东姓欧阳，住在三楼。"),
     "女儿的班主任叫什么名字": ("65", "W @女儿: 女儿的班主任叫罗文静。"),
 }
-"""Questions with the days since it was retained, and the line that answers each."""
+"""Per question: how many days ago its answer was retained, and the line."""
 ENGLISH = [
     "{}? I need it today",
     "{}, I have to tell the guests this morning",
@@ -57,7 +57,7 @@ RETAINED = [
 
 
 def write_logs(folder: Path, retained: int) -> Path:
-    """Write each fact into an older log, and so many lines about other things into that of today."""
+    """Write each fact into an older log, and this many lines about other things into today's."""
     logs = folder / "memory"
     logs.mkdir(parents=True)
     today = datetime.now().astimezone().date()
@@ -75,25 +75,25 @@ def daemon(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[RunningDa
         yield running
 
 
-def test_days_of_plans_leave_the_answer_first(daemon: RunningDaemon) -> None:
+def test_day_of_a_plan_does_not_change_the_first_answer(daemon: RunningDaemon) -> None:
     missed = []
     for question, (_, line) in FACTS.items():
         for way in ENGLISH if question.isascii() else CHINESE:
-            asked = way.format(question)
-            reply = daemon.client().call("POST", "/recall", {"query": asked, "k": 5, "touch": False})
-            told = [item["content"] for item in reply["results"]]
-            if not told or told[0] not in line:
-                missed.append((asked, told[:2]))
+            query = way.format(question)
+            reply = daemon.client().call("POST", "/recall", {"query": query, "k": 5, "touch": False})
+            texts = [item["content"] for item in reply["results"]]
+            if not texts or texts[0] not in line:
+                missed.append((query, texts[:2]))
     assert not missed
 
 
-def test_a_day_that_is_asked_about_comes_first(daemon: RunningDaemon) -> None:
-    for asked in ("what did the guests praise this morning?", "今天客人喜欢什么", "what happened today?"):
-        reply = daemon.client().call("POST", "/recall", {"query": asked, "k": 5, "touch": False})
+def test_day_that_is_asked_about_comes_first(daemon: RunningDaemon) -> None:
+    for query in ("what did the guests praise this morning?", "今天客人喜欢什么", "what happened today?"):
+        reply = daemon.client().call("POST", "/recall", {"query": query, "k": 5, "touch": False})
         assert str(datetime.now().astimezone().date()) in reply["results"][0]["source"]
 
 
-def test_what_is_asked_of_a_day_is_neither_put_off_nor_of_another_tomorrow(tmp_path: Path) -> None:
+def test_plans_of_a_day_exclude_moved_and_outdated_ones(tmp_path: Path) -> None:
     today = datetime.now().astimezone().date()
     logs, (next_day, later) = tmp_path / "ws" / "memory", (today + timedelta(days=ahead) for ahead in (1, 4))
     logs.mkdir(parents=True)
@@ -104,18 +104,18 @@ def test_what_is_asked_of_a_day_is_neither_put_off_nor_of_another_tomorrow(tmp_p
         client.retain(f"W: The plumber comes on {next_day} at 8:00.")
         client.retain(f"W: The parents' evening is on {later} at 19:00.", replaces="parents' evening")
         client.sync()
-        told = str(client.turn("what do I have planned for tomorrow?", session_key="agent:main:main")["bundle"])
+        bundle = str(client.turn("what do I have planned for tomorrow?", session_key="agent:main:main")["bundle"])
         best = client.recall("what do I have planned for tomorrow?", touch=False)["results"]
 
-    assert "plumber" in told
-    assert "viewing" not in told
-    assert "evening" not in told
-    assert [one["content"] for one in best if one["verdict"] == "answerable"] == [
+    assert "plumber" in bundle
+    assert "viewing" not in bundle
+    assert "evening" not in bundle
+    assert [item["content"] for item in best if item["verdict"] == "answerable"] == [
         f"The plumber comes on {next_day} at 8:00."
     ]
 
 
-def test_a_date_alone_is_asked_of_the_memory_in_a_message(tmp_path: Path) -> None:
+def test_message_about_a_date_recalls_only_memories_without_other_topic(tmp_path: Path) -> None:
     day = datetime.now().astimezone().date() - timedelta(days=20)
     logs = tmp_path / "ws" / "memory"
     logs.mkdir(parents=True)
@@ -123,9 +123,12 @@ def test_a_date_alone_is_asked_of_the_memory_in_a_message(tmp_path: Path) -> Non
     with RunningDaemon(tmp_path, write_config(tmp_path, tmp_path / "ws", None), tmp_path / "ws") as running:
         client = running.client()
         client.sync()
-        asked = (f"what was on {day:%d %B %Y}?", f"was war am {day:%d.%m.%Y}?")
-        told = [str(client.turn(one, session_key=f"agent:main:{number}")["bundle"]) for number, one in enumerate(asked)]
+        messages = (f"what was on {day:%d %B %Y}?", f"was war am {day:%d.%m.%Y}?")
+        bundles = [
+            str(client.turn(message, session_key=f"agent:main:{number}")["bundle"])
+            for number, message in enumerate(messages)
+        ]
         other = str(client.turn(f"who won the election on {day:%d %B %Y}?", session_key="agent:main:x")["bundle"])
 
-    assert ["boiler" in one for one in told] == [True, True]
+    assert ["boiler" in bundle for bundle in bundles] == [True, True]
     assert "boiler" not in other

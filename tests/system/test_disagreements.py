@@ -1,4 +1,4 @@
-"""Disagreements under the real daemon: told at retaining, listed, marked in a bundle, settled, undone, restarted."""
+"""Disagreements under the real daemon: reported by retain, listed, marked in a bundle, settled and undone."""
 
 import json
 from collections.abc import Iterator
@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from memoryd.errors import Denied, InvalidRequest, NotFound
+from memoryd.errors import InvalidRequest, NotFound
 from memoryd.wire import Exit
 from tests.daemon import RunningDaemon, write_config
 from tests.waiting import eventually
@@ -22,7 +22,7 @@ PAGES = {
 QUESTION = "which printer is in the office"
 
 
-def begun(home: Path, **memory: object) -> RunningDaemon:
+def daemon_with(home: Path, **memory: object) -> RunningDaemon:
     workspace = home / "workspace"
     for path, text in PAGES.items():
         (workspace / path).parent.mkdir(parents=True, exist_ok=True)
@@ -32,11 +32,11 @@ def begun(home: Path, **memory: object) -> RunningDaemon:
 
 @pytest.fixture
 def daemon(tmp_path: Path) -> Iterator[RunningDaemon]:
-    with begun(tmp_path) as running:
+    with daemon_with(tmp_path) as running:
         yield running
 
 
-def typed(daemon: RunningDaemon, *arguments: str, expected: Exit = Exit.DONE) -> str:
+def memoryctl(daemon: RunningDaemon, *arguments: str, expected: Exit = Exit.DONE) -> str:
     done = daemon.memoryctl(*arguments)
     assert done.returncode == expected, done.stderr
     return done.stdout + done.stderr
@@ -47,73 +47,73 @@ def pairs(daemon: RunningDaemon) -> list[Any]:
     return list(daemon.client().disagreements()["disagreements"])
 
 
-def told(daemon: RunningDaemon, question: str = QUESTION) -> list[str]:
+def recalled(daemon: RunningDaemon, question: str = QUESTION) -> list[str]:
     daemon.client().sync()
     return [item["content"] for item in daemon.client().recall(question, k=3)["results"] if item["is"] == "memory"]
 
 
-def tail(daemon: RunningDaemon) -> str:
+def bundle_of(daemon: RunningDaemon) -> str:
     return str(daemon.client().recall(QUESTION, format="bundle")["bundle"])
 
 
-def test_what_an_agent_says_otherwise_is_listed_and_comes_behind(daemon: RunningDaemon) -> None:
+def test_contradiction_by_an_agent_is_listed_and_ranks_lower(daemon: RunningDaemon) -> None:
     [pair] = pairs(daemon)
     assert pair["doubt"] == "authority"
     assert pair["leads"] == pair["older"]["id"]
     assert (pair["newer"]["saidBy"], pair["older"]["saidBy"]) == ("agent", "user")
     assert pair["older"]["source"] == f"{LOG}#L2"
-    assert told(daemon)[:2] == ["The office printer is a Brother HL-2350.", "The office printer is an HP M209."]
-    assert tail(daemon).count("disputed: ") == 2
-    shown = typed(daemon, "disagreements")
+    assert recalled(daemon)[:2] == ["The office printer is a Brother HL-2350.", "The office printer is an HP M209."]
+    assert bundle_of(daemon).count("disputed: ") == 2
+    shown = memoryctl(daemon, "disagreements")
     assert "older: The office printer is a Brother HL-2350." in shown
-    assert json.loads(typed(daemon, "disagreements", "--json"))["total"] == 1
+    assert json.loads(memoryctl(daemon, "disagreements", "--json"))["total"] == 1
     assert daemon.client().reflect("2026-11-01", dry_run=True)["disagreements"] == 1
     earlier = str(daemon.client().recall("who does the cleaning", format="bundle")["bundle"])
     assert "earlier" in earlier
 
 
-def test_what_leads_in_a_disagreement_is_told_beside_a_message_that_only_the_other_answers(tmp_path: Path) -> None:
-    with begun(tmp_path) as daemon:
+def test_leading_side_is_recalled_although_only_the_other_matches(tmp_path: Path) -> None:
+    with daemon_with(tmp_path) as daemon:
         client = daemon.client()
         said = ("I live in Graz and I have two cats, Miso and Tofu.", "We moved to Linz at the weekend, finally!")
-        for text in (*said, "No, wait. I said Linz but I meant Wels."):
-            client.turn(text, session_key="agent:main:main")
+        for message in (*said, "No, wait. I said Linz but I meant Wels."):
+            client.turn(message, session_key="agent:main:main")
             client.turn("Nice!", role="assistant", session_key="agent:main:main")
         eventually(lambda: client.sync() and client.disagreements()["total"] == 3)
-        bundle = str(client.turn("Where do I live?", session_key="agent:main:main")["bundle"])
-        assert bundle.index("Wels") < bundle.index("Graz")
+        text = str(client.turn("Where do I live?", session_key="agent:main:main")["bundle"])
+        assert text.index("Wels") < text.index("Graz")
 
 
-def test_newer_is_kept_and_undone_and_survives_a_restart(tmp_path: Path) -> None:
-    with begun(tmp_path) as daemon:
+def test_keeping_newer_survives_a_restart_and_is_undone(tmp_path: Path) -> None:
+    with daemon_with(tmp_path) as daemon:
         [pair] = pairs(daemon)
         before = (daemon.workspace / "memory/2026-11-05.md").read_bytes()
-        done = json.loads(typed(daemon, "disagreements", "keep", pair["id"], "newer", "--json"))
+        done = json.loads(memoryctl(daemon, "disagreements", "keep", pair["id"], "newer", "--json"))
         assert f"supersedes={pair['older']['id'][:8]}" in (daemon.workspace / "memory/2026-11-05.md").read_text()
         assert pairs(daemon) == []
-        assert told(daemon)[0] == "The office printer is an HP M209."
+        assert recalled(daemon)[0] == "The office printer is an HP M209."
     with RunningDaemon(tmp_path, tmp_path / "config.json5", daemon.workspace) as again:
         assert pairs(again) == []
-        assert told(again)[0] == "The office printer is an HP M209."
+        assert recalled(again)[0] == "The office printer is an HP M209."
         [change] = done["changes"]
-        typed(again, "undo", str(change))
+        memoryctl(again, "undo", str(change))
         assert (again.workspace / "memory/2026-11-05.md").read_bytes() == before
         assert [one["id"] for one in pairs(again)] == [pair["id"]]
 
 
 def test_both_are_kept_until_one_is_forgotten(daemon: RunningDaemon) -> None:
     [pair] = pairs(daemon)
-    typed(daemon, "disagreements", "keep", pair["newer"]["id"][:8], "both")
+    memoryctl(daemon, "disagreements", "keep", pair["newer"]["id"][:8], "both")
     assert pairs(daemon) == []
-    assert "from=user" in (daemon.workspace / "memory/2026-11-05.md").read_text(), "an agent's word settles nothing"
-    assert "disputed" not in tail(daemon)
-    assert len(told(daemon)) >= 2
+    assert "from=user" in (daemon.workspace / "memory/2026-11-05.md").read_text(), "the owner's decision is recorded"
+    assert "disputed" not in bundle_of(daemon)
+    assert len(recalled(daemon)) >= 2
     daemon.client().forget(pair["newer"]["id"])
     assert "beside=" not in (daemon.workspace / "memory/2026-11-05.md").read_text()
     assert pairs(daemon) == []
 
 
-def test_an_agent_settles_nothing_by_its_own_line(daemon: RunningDaemon) -> None:
+def test_line_of_an_agent_settles_no_disagreement(daemon: RunningDaemon) -> None:
     [pair] = pairs(daemon)
     older = pair["older"]["id"][:8]
     reply = daemon.client().retain(
@@ -121,11 +121,11 @@ def test_an_agent_settles_nothing_by_its_own_line(daemon: RunningDaemon) -> None
         session_key="agent:main:main",
     )
     assert any("until the owner changes it" in note for note in reply["notes"])
-    assert (pair["older"]["id"], "authority") in [(one["older"]["id"], one["doubt"]) for one in pairs(daemon)]
-    assert any("Canon" in one["newer"]["text"] for one in pairs(daemon))
+    assert (pair["older"]["id"], "authority") in [(other["older"]["id"], other["doubt"]) for other in pairs(daemon)]
+    assert any("Canon" in other["newer"]["text"] for other in pairs(daemon))
 
 
-def test_older_is_kept_alone(daemon: RunningDaemon) -> None:
+def test_keeping_older_supersedes_newer(daemon: RunningDaemon) -> None:
     [pair] = pairs(daemon)
     daemon.client().settle_disagreement(pair["id"], "older")
     assert pairs(daemon) == []
@@ -134,7 +134,7 @@ def test_older_is_kept_alone(daemon: RunningDaemon) -> None:
     assert first["supersedes"] == [pair["newer"]["id"]]
 
 
-def test_retaining_tells_what_it_may_contradict(daemon: RunningDaemon) -> None:
+def test_retain_reports_what_it_may_contradict(daemon: RunningDaemon) -> None:
     daemon.client().sync()
     reply = daemon.client().retain(
         "W @Cleaning: The cleaning is done by Mr Bell.", session_key="agent:main:chat:direct:x"
@@ -144,21 +144,13 @@ def test_retaining_tells_what_it_may_contradict(daemon: RunningDaemon) -> None:
     assert not any("may contradict" in note for note in plain["notes"])
 
 
-def test_what_is_no_disagreement_is_said_so(daemon: RunningDaemon) -> None:
+def test_unknown_disagreement_is_refused(daemon: RunningDaemon) -> None:
     with pytest.raises(NotFound, match="there is no disagreement"):
         daemon.client().settle_disagreement("00000000-11111111", "newer")
     with pytest.raises(InvalidRequest):
         daemon.client().settle_disagreement(pairs(daemon)[0]["id"], "none")
     [pair] = pairs(daemon)
     daemon.client().settle_disagreement(pair["id"], "newer")
-    assert "no disagreements" in typed(daemon, "disagreements", "list", expected=Exit.NOTHING_FOUND)
+    assert "no disagreements" in memoryctl(daemon, "disagreements", "list", expected=Exit.NOTHING_FOUND)
     with pytest.raises(NotFound):
         daemon.client().settle_disagreement(pair["id"], "newer")
-
-
-def test_nothing_is_settled_where_nothing_may_be_written(tmp_path: Path) -> None:
-    with begun(tmp_path, readOnly=True) as daemon:
-        [pair] = pairs(daemon)
-        with pytest.raises(Denied):
-            daemon.client().settle_disagreement(pair["id"], "newer")
-        assert (daemon.workspace / LOG).read_text() == PAGES[LOG]

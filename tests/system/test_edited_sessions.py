@@ -1,4 +1,4 @@
-"""Files of sessions that somebody edited by hand, under the real daemon: told, and nobody else's trouble."""
+"""Session files edited by hand, under the real daemon: bad ones are reported, and the others keep working."""
 
 import json
 from pathlib import Path
@@ -20,7 +20,7 @@ HOSTILE: dict[str, dict[str, object]] = {
 }
 
 
-def test_edited_sessions_are_sound_or_told(tmp_path: Path, workspace: Path) -> None:
+def test_edited_sessions_are_used_or_reported(tmp_path: Path, workspace: Path) -> None:
     sessions = workspace / "memory/sessions"
     sessions.mkdir()
     edits: dict[str, dict[str, object]] = {
@@ -36,13 +36,13 @@ def test_edited_sessions_are_sound_or_told(tmp_path: Path, workspace: Path) -> N
         client = daemon.client()
         client.sync()
         eventually(lambda: len(client.qa_stats()["problems"]) == len(HOSTILE))
-        assert {one.split(": ")[0] for one in client.qa_stats()["problems"]} == {
+        assert {problem.split(": ")[0] for problem in client.qa_stats()["problems"]} == {
             f"memory/sessions/{name}.json" for name in HOSTILE
         }
         for name in HOSTILE:
-            for ask in (client.qa_session, lambda one: client.add_turn("More?", session=one)):
+            for call in (client.qa_session, lambda session: client.add_turn("More?", session=session)):
                 with pytest.raises(MemorydError, match=f"{name}.json cannot be read"):
-                    ask(name)
+                    call(name)
         assert client.qa_session("half")["sequence"][0]["q"] == "a lone ? walrus"
         eventually(
             lambda: (

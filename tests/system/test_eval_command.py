@@ -1,4 +1,4 @@
-"""`memoryctl eval` as a new user takes it up, on notes in three languages, and what it keeps from being switched."""
+"""`memoryctl eval`: a new user's first steps on notes in three languages, comparison, and refusal of regressions."""
 
 import hashlib
 import json
@@ -43,7 +43,7 @@ TINY_CHUNKS = {"tokens": 40, "overlap": 0}
 
 @pytest.fixture(scope="module")
 def daemon(tmp_path_factory: pytest.TempPathFactory, starter_model: Path) -> Iterator[RunningDaemon]:
-    """One daemon over three workspaces of three languages, and one that small chunks take apart."""
+    """Run one daemon over three workspaces in three languages, and one whose notes small chunks split."""
     home = tmp_path_factory.mktemp("eval")
     for agent, text in NOTES.items():
         (home / agent / "memory").mkdir(parents=True)
@@ -52,7 +52,7 @@ def daemon(tmp_path_factory: pytest.TempPathFactory, starter_model: Path) -> Ite
     for number, name in enumerate(HOSTS):
         note = HOST.format(name=name, port=8400 + number)
         (home / "hosts" / "memory" / f"host{number}.md").write_text(note)
-    # what has memories has a ledger, which the variant makes for itself
+    # a workspace with memories has a ledger; the variant makes its own
     (home / "hosts" / "memory" / "2026-10-06.md").write_text("## Retain\n- W @Peter: Peter moved to Lisbon.\n")
     config = home / "config.json5"
     write_config(config, starter_model)
@@ -63,7 +63,7 @@ def daemon(tmp_path_factory: pytest.TempPathFactory, starter_model: Path) -> Ite
 
 
 def write_config(path: Path, model: Path, **search: object) -> None:
-    """Write it as somebody does, with relative paths and a remark."""
+    """Write a configuration as a person does, with relative paths and a comment."""
     shared = {"local": {"modelPath": str(model), "threads": 1}, **search}
     agents = [{"id": name, "workspace": name} for name in (*NOTES, "hosts")]
     text = json.dumps({"agents": {"defaults": {"memorySearch": shared}, "list": agents}})
@@ -71,12 +71,12 @@ def write_config(path: Path, model: Path, **search: object) -> None:
 
 
 def memoryctl(daemon: RunningDaemon, *arguments: str, expected: Exit = Exit.DONE) -> subprocess.CompletedProcess[str]:
-    done = daemon.memoryctl(*arguments)
-    assert done.returncode == expected, done.stderr + done.stdout
-    return done
+    result = daemon.memoryctl(*arguments)
+    assert result.returncode == expected, result.stderr + result.stdout
+    return result
 
 
-def asked(daemon: RunningDaemon, *arguments: str, expected: Exit = Exit.DONE) -> Any:
+def memoryctl_json(daemon: RunningDaemon, *arguments: str, expected: Exit = Exit.DONE) -> Any:
     return json.loads(memoryctl(daemon, *arguments, "--json", expected=expected).stdout)
 
 
@@ -104,22 +104,22 @@ def write_host_questions(daemon: RunningDaemon) -> None:
 
 def digest(daemon: RunningDaemon, agent: str) -> tuple[Path, str]:
     status = daemon.client().status()["agents"]
-    path = Path(next(one["database"]["path"] for one in status if one["id"] == agent))
+    path = Path(next(statu["database"]["path"] for statu in status if statu["id"] == agent))
     return path, hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 @swept("agent", [*list(NOTES)], 1)
-def test_new_user_comes_from_nothing_to_figures(daemon: RunningDaemon, agent: str) -> None:
+def test_new_user_gets_scores(daemon: RunningDaemon, agent: str) -> None:
     empty = memoryctl(daemon, "eval", "run", "--agent", agent, expected=Exit.NOTHING_FOUND)
     assert "memoryctl eval suggest" in empty.stderr
-    guesses = asked(daemon, "eval", "suggest", "--agent", agent)
+    guesses = memoryctl_json(daemon, "eval", "suggest", "--agent", agent)
     assert {guess["question"] for guess in guesses} >= HEADINGS[agent]
-    assert asked(daemon, "eval", "suggest", "--agent", agent, expected=Exit.NOTHING_FOUND) == []
-    assert list(asked(daemon, "eval", "run", "--agent", agent)["scores"]) == ["guesses"]
+    assert memoryctl_json(daemon, "eval", "suggest", "--agent", agent, expected=Exit.NOTHING_FOUND) == []
+    assert list(memoryctl_json(daemon, "eval", "run", "--agent", agent)["scores"]) == ["guesses"]
     memoryctl(daemon, "eval", "accept", "--agent", agent, str(guesses[0]["line"]))
     memoryctl(daemon, "eval", "accept", "--agent", agent, "99", expected=Exit.ERROR)
     memoryctl(daemon, "eval", "accept", "--agent", agent, "--all")
-    reply = asked(daemon, "eval", "run", "--agent", agent)
+    reply = memoryctl_json(daemon, "eval", "run", "--agent", agent)
     assert reply["scores"]["accepted"]["questions"] == len(guesses)
     assert reply["scores"]["accepted"]["recallAt5"] == 1.0
     assert reply["changed"] == []
@@ -129,7 +129,7 @@ def test_new_user_comes_from_nothing_to_figures(daemon: RunningDaemon, agent: st
     assert "nothing changed since the last run" in table
 
 
-def test_file_by_hand_is_used_as_far_as_it_can_be(daemon: RunningDaemon) -> None:
+def test_usable_lines_of_a_handwritten_file_are_used(daemon: RunningDaemon) -> None:
     private = daemon.home / "de" / "memory" / "diary.md"
     private.write_text("---\nmemory: false\n---\n# Geheime Sachen hier\n\nDas Tagebuch liegt unter dem Bett.\n")
     place = {"path": "memory/note.md", "quote": "hinter den Fahrrädern", "lines": "L9"}
@@ -141,27 +141,27 @@ def test_file_by_hand_is_used_as_far_as_it_can_be(daemon: RunningDaemon) -> None
         {"question": "Wo liegt das Tagebuch?", "expect": [{"path": "memory/diary.md", "quote": "unter dem Bett"}]},
         {"question": "Wie hoch ist der Mount Everest?", "expect": []},
     )
-    reply = asked(daemon, "eval", "run", "--agent", "de")
+    reply = memoryctl_json(daemon, "eval", "run", "--agent", "de")
     assert reply["scores"]["accepted"]["questions"] == 2
     assert [problem.split(":")[0].split(" is")[0] for problem in reply["problems"]] == ["line 2", "line 3"]
-    # its owner goes on writing: above the line, and then takes the section to another note
+    # the owner edits the note: first above the line, then moves the section to another note
     note = daemon.home / "de" / "memory" / "note.md"
     head, tools = NOTES["de"].split("## Werkzeug")
     note.write_text(f"# Neues\n\nEine Zeile.\n\n{head}## Werkzeug{tools}")
-    assert asked(daemon, "eval", "run", "--agent", "de")["scores"]["accepted"]["recallAt1"] == 1.0
+    assert memoryctl_json(daemon, "eval", "run", "--agent", "de")["scores"]["accepted"]["recallAt1"] == 1.0
     note.write_text(head)
     (note.parent / "garten.md").write_text(f"## Werkzeug{tools}")
-    moved = asked(daemon, "eval", "run", "--agent", "de")
+    moved = memoryctl_json(daemon, "eval", "run", "--agent", "de")
     assert (moved["scores"]["accepted"]["recallAt1"], moved["changed"]) == (1.0, [])
     (note.parent / "garten.md").unlink()
-    gone = asked(daemon, "eval", "run", "--agent", "de")
+    gone = memoryctl_json(daemon, "eval", "run", "--agent", "de")
     assert "line 1: memory/note.md#L9 is not in the index" in gone["problems"][1]
     long = {"path": "memory/none.md", "quote": "Kessel im Keller " * 300}
     write_golden(daemon, "de", {"question": "Wo?", "expect": [long]}, {"question": "Wie hoch?", "expect": []})
-    used = asked(daemon, "eval", "run", "--agent", "de")
+    used = memoryctl_json(daemon, "eval", "run", "--agent", "de")
     assert used["scores"]["accepted"]["questions"] == 1
     assert "line 1: memory/none.md is not in the index" in used["problems"][0]
-    guessed = asked(daemon, "eval", "suggest", "--agent", "de")
+    guessed = memoryctl_json(daemon, "eval", "suggest", "--agent", "de")
     assert not [guess for guess in guessed if "Geheime" in guess["question"]]
 
 
@@ -171,7 +171,7 @@ def test_variant_is_compared_and_leaves_nothing(daemon: RunningDaemon) -> None:
     index, before = digest(daemon, "hosts")
     beside = sorted(index.parent.iterdir())
     options = ["--with", "chunking.tokens=40", "--with", "memorySearch.chunking.overlap=0", "--agent", "hosts"]
-    reply = asked(daemon, "eval", "compare", *options)
+    reply = memoryctl_json(daemon, "eval", "compare", *options)
     assert reply["regression"] is True
     assert reply["now"]["scores"]["accepted"]["recallAt1"] == 1.0
     assert reply["variant"]["scores"]["accepted"]["recallAt1"] < 0.5
@@ -182,7 +182,7 @@ def test_variant_is_compared_and_leaves_nothing(daemon: RunningDaemon) -> None:
     assert "did you mean `tokens`" in wrong.stderr
 
 
-def test_comparison_that_is_broken_off_leaves_nothing(daemon: RunningDaemon) -> None:
+def test_interrupted_comparison_leaves_nothing(daemon: RunningDaemon) -> None:
     write_host_questions(daemon)
     index, before = digest(daemon, "hosts")
     arguments = ["eval", "compare", "--with", "chunking.tokens=64", "--agent", "hosts"]
@@ -194,7 +194,7 @@ def test_comparison_that_is_broken_off_leaves_nothing(daemon: RunningDaemon) -> 
     assert digest(daemon, "hosts") == (index, before)
 
 
-def test_what_a_killed_comparison_left_goes_with_the_next_command(daemon: RunningDaemon, tmp_path: Path) -> None:
+def test_next_command_removes_the_remains_of_a_killed_comparison(daemon: RunningDaemon, tmp_path: Path) -> None:
     write_host_questions(daemon)
     index, _ = digest(daemon, "hosts")
     beside = sorted(index.parent.iterdir())
@@ -206,16 +206,18 @@ def test_what_a_killed_comparison_left_goes_with_the_next_command(daemon: Runnin
     eventually(lambda: any(index.parent.glob("memoryd-eval-*/config.json")))
     running.kill()
     running.wait(90)
-    assert not [path for path in tmp_path.rglob("*") if path.is_file()], "what may hold keys is in the scratch folder"
+    assert not [path for path in tmp_path.rglob("*") if path.is_file()], (
+        "files that may hold keys are in the scratch folder"
+    )
     memoryctl(daemon, "eval", "accept", "--agent", "hosts")
     assert sorted(index.parent.iterdir()) == beside
 
 
-def test_model_is_put_into_the_configuration(daemon: RunningDaemon, starter_model: Path, tmp_path: Path) -> None:
+def test_model_is_written_into_the_configuration(daemon: RunningDaemon, starter_model: Path, tmp_path: Path) -> None:
     write_host_questions(daemon)
     other = tmp_path / "other.gguf"
     other.symlink_to(starter_model)
-    reply = asked(daemon, "models", "use", str(other), "--agent", "zh")
+    reply = memoryctl_json(daemon, "models", "use", str(other), "--agent", "zh")
     assert (reply["spec"], Path(reply["kept"]).exists()) == (str(other), True)
     text = daemon.config.read_text()
     assert text.startswith("// mine\n")
@@ -227,7 +229,7 @@ def test_model_is_put_into_the_configuration(daemon: RunningDaemon, starter_mode
 
 
 @pytest.mark.torture
-def test_questions_whose_answers_are_gone_keep_nobody_from_a_change(daemon: RunningDaemon) -> None:
+def test_questions_without_valid_answers_block_no_change(daemon: RunningDaemon) -> None:
     write_golden(daemon, "hosts", {"question": "who knows?", "expect": ["memory/none.md#L1"]})
     refused = memoryctl(daemon, "eval", "compare", "--agent", "hosts", expected=Exit.NOTHING_FOUND)
     assert "no golden question that can be asked" in refused.stderr
@@ -238,16 +240,16 @@ def test_questions_whose_answers_are_gone_keep_nobody_from_a_change(daemon: Runn
     daemon.config.write_text(text)
 
 
-def test_regression_is_refused_by_name_before_anything_is_switched(daemon: RunningDaemon, starter_model: Path) -> None:
-    """The last of this module, for whom the notes are cut to pieces."""
+def test_regression_is_refused_with_the_question_before_the_switch(daemon: RunningDaemon, starter_model: Path) -> None:
+    """Must be the last test of this module, since it splits the notes."""
     write_host_questions(daemon)
     write_config(daemon.config, starter_model, chunking=TINY_CHUNKS)
     refused = memoryctl(daemon, "reindex", expected=Exit.ERROR)
     assert "on which port does alder listen" in refused.stderr
     assert "--force" in refused.stderr
-    kept = asked(daemon, "eval", "run", "--agent", "hosts")
+    kept = memoryctl_json(daemon, "eval", "run", "--agent", "hosts")
     assert kept["scores"]["accepted"]["recallAt1"] == 1.0
     memoryctl(daemon, "reload", "--force")
-    lost = asked(daemon, "eval", "run", "--agent", "hosts")
+    lost = memoryctl_json(daemon, "eval", "run", "--agent", "hosts")
     assert lost["scores"]["accepted"]["recallAt1"] < 0.5
     assert "on which port does alder listen" in {change["question"] for change in lost["changed"]}

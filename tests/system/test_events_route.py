@@ -1,4 +1,4 @@
-"""`GET /v1/events` of the real daemon: what happens, as it happens."""
+"""`GET /v1/events` of the real daemon."""
 
 import threading
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ from tests.waiting import eventually
 
 
 class Listening:
-    """Collects events on a connection and a thread of its own."""
+    """Collects events on its own connection and thread."""
 
     def __init__(self, daemon: RunningDaemon) -> None:
         self.events: list[ServerEvent] = []
@@ -41,35 +41,35 @@ class Listening:
 @contextmanager
 def listening(daemon: RunningDaemon) -> Iterator[Listening]:
     """Listen until the daemon stops, which ends the stream."""
-    ear = Listening(daemon)
+    listener = Listening(daemon)
     try:
-        yield ear
+        yield listener
     finally:
         daemon.stop()
-        ear.join()
+        listener.join()
 
 
-def test_saved_note_shows_as_sync_and_embedding_and_the_stop_ends_the_stream(daemon: RunningDaemon) -> None:
-    with listening(daemon) as ear:
+def test_events_follow_sync_and_embedding_and_end_with_the_daemon(daemon: RunningDaemon) -> None:
+    with listening(daemon) as listener:
         note = daemon.workspace / "memory" / "new.md"
 
         def is_watched() -> bool:
             note.write_text(f"# New\n\nSave number {note.stat().st_mtime_ns if note.exists() else 0}.\n")
             daemon_client.sync()
-            return bool(ear.named("sync"))
+            return bool(listener.named("sync"))
 
         with Client(daemon.socket) as daemon_client:
             eventually(is_watched)
             assert daemon_client.sync(wait="embedded")["complete"]
-        eventually(lambda: ear.named("embedding"))
-        eventually(lambda: ear.named("sync")[-1]["data"]["state"] == "finished")
-        assert {event["data"]["agent"] for event in ear.events} == {"main"}
-        assert ear.named("embedding")[-1]["data"]["pending"] == 0
-    assert ear.is_over.is_set()
-    assert ear.error is None
+        eventually(lambda: listener.named("embedding"))
+        eventually(lambda: listener.named("sync")[-1]["data"]["state"] == "finished")
+        assert {event["data"]["agent"] for event in listener.events} == {"main"}
+        assert listener.named("embedding")[-1]["data"]["pending"] == 0
+    assert listener.is_over.is_set()
+    assert listener.error is None
 
 
-def test_stream_of_one_agent_is_quiet_about_the_others(daemon: RunningDaemon) -> None:
+def test_events_of_one_agent_exclude_the_others(daemon: RunningDaemon) -> None:
     with Client(daemon.socket) as client:
         stream = client.events(agent="main", silence=10)
         (daemon.workspace / "memory" / "new.md").write_text("# New\n\nSaved.\n")

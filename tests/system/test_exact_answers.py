@@ -1,4 +1,4 @@
-"""Whatever the notes look like and whatever is asked: a hit shows the exact text of its lines, and cites them."""
+"""Random notes and questions: every hit shows the exact text of its lines, and cites them."""
 
 import random
 import re
@@ -53,7 +53,7 @@ DIRECT, GROUP = "agent:main:main", "agent:main:discord:group:7"
 
 
 def note(chance: random.Random) -> str:
-    """Make a note of lines of every length, with blank ones between."""
+    """Return a note with lines of random length, and blank lines between."""
     lines = []
     for _ in range(chance.randint(1, 120)):
         length = chance.choice([0, 1, 5, 12, 30, 400])
@@ -63,7 +63,7 @@ def note(chance: random.Random) -> str:
 
 
 NOTES = {f"memory/note-{number:02}.md": note(random.Random(number)) for number in range(30)}
-"""By path, with the line ends they are compared by."""
+"""By path, with normalized line ends."""
 
 
 def daemon_of(home: Path, citations: str) -> RunningDaemon:
@@ -91,13 +91,13 @@ def daemon(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     key=st.sampled_from([None, DIRECT, GROUP]),
     limit=st.integers(1, 40),
 )
-def test_hits_are_exact_text_with_true_lines_and_footers_as_asked(
+def test_hits_have_exact_text_lines_and_footers(
     daemon: RunningDaemon, words: list[str], excluded: str, key: str | None, limit: int
 ) -> None:
     query = " ".join([*words, f"-{excluded}"]) if excluded else " ".join(words)
     binds = excluded and STOP_WORDS.isdisjoint(words)
-    asked = {"query": query, "maxResults": limit, "explain": True, **({"sessionKey": key} if key else {})}
-    reply = send(daemon.socket, "POST", "/v1/search", asked)
+    body = {"query": query, "maxResults": limit, "explain": True, **({"sessionKey": key} if key else {})}
+    reply = send(daemon.socket, "POST", "/v1/search", body)
     assert reply.status == 200
     cites = {"on": True, "off": False}.get(daemon.home.name.rstrip("0123456789"), key != GROUP)
     assert reply.json["citations"] == ("on" if cites else "off")
@@ -108,7 +108,7 @@ def test_hits_are_exact_text_with_true_lines_and_footers_as_asked(
 
 
 def whole_words(snippet: str) -> list[str]:
-    """Return the words of a snippet without those at its edges, which may be cut."""
+    """Return the words of a snippet, except the first and last, which may be cut."""
     return re.findall(r"\w+", normalize("NFC", snippet))[1:-1]
 
 

@@ -1,10 +1,9 @@
-"""`memoryctl export` and `import` under the real daemon: two workspaces, one empty, and what must not come along."""
+"""`memoryctl export` and `import` under the real daemon, between two workspaces of which one is empty."""
 
 import json
 import os
 import shlex
 import signal
-import sys
 from collections.abc import Iterator
 from datetime import date, timedelta
 from io import BytesIO
@@ -18,11 +17,10 @@ from memoryd.cli.importing.lines import BATCH, BATCH_DAYS, LINE_BYTES_MAX, batch
 from memoryd.cli.main import INTERRUPTED
 from memoryd.domain.memories.kinds import CHANGES_MAX
 from memoryd.wire import Exit
-from tests.daemon import RunningDaemon
+from tests.daemon import MEMORYCTL, RunningDaemon
+from tests.system.agents import daemon_of_agents
 from tests.waiting import eventually
-from tests.warm.programs import ran
 
-MEMORYCTL = (sys.executable, "-c", "from memoryd.cli.main import main; main()")
 FIRST = (
     "# Tuesday\n\n## Retain\n- W @Peter: likes pears\n"
     "- O(c=0.7, i=0.4, pin, from=user, tags=x y) @Anna: hates plums\n    and wears clogs\n"
@@ -40,56 +38,50 @@ def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningDaemon]:
     (home / "one" / "memory" / "2026-10-07.md").write_text(SECOND)
     (home / "one" / "bank").mkdir()
     (home / "one" / "bank" / "world.md").write_text("# World\n\n- The gate opens at nine\n")
-    agents = {
-        "defaults": {"memorySearch": {"provider": "none"}},
-        "list": [{"id": name, "workspace": str(home / name)} for name in ("one", "two")],
-    }
-    config = home / "config.json5"
-    config.write_text(json.dumps({"agents": agents}))
-    with RunningDaemon(home, config, home / "one") as running:
+    agents = ({"id": name, "workspace": str(home / name)} for name in ("one", "two"))
+    with daemon_of_agents(home, agents, home / "one") as running:
         running.client().sync()
         yield running
 
 
-def typed(daemon: RunningDaemon, agent: str, *arguments: str | Path, code: Exit = Exit.DONE) -> Any:
-    words = [*MEMORYCTL, *map(str, arguments), "--json", "--agent", agent]
-    done = ran(words, capture_output=True, text=True, env=daemon.env, stdin=DEVNULL)
-    assert done.returncode == code, (arguments, done.stdout, done.stderr)
-    return json.loads(done.stdout)
+def memoryctl(daemon: RunningDaemon, agent: str, *arguments: str | Path, code: Exit = Exit.DONE) -> Any:
+    result = daemon.memoryctl(*arguments, "--json", "--agent", agent)
+    assert result.returncode == code, (arguments, result.stdout, result.stderr)
+    return json.loads(result.stdout)
 
 
-def said(file: Path) -> list[dict[str, object]]:
-    """Return what an export says, but for where it stands."""
+def exported(file: Path) -> list[dict[str, object]]:
+    """Return the rows of an export without their sources."""
     rows = [json.loads(line) for line in file.read_text().splitlines()]
     return [{key: value for key, value in row.items() if key != "sources"} for row in rows]
 
 
-def test_what_is_exported_is_imported_once_and_exported_again_the_same(daemon: RunningDaemon) -> None:
+def test_export_is_imported_once_and_exported_unchanged(daemon: RunningDaemon) -> None:
     first, second = daemon.home / "first.jsonl", daemon.home / "second.jsonl"
-    assert typed(daemon, "one", "export", first)["memories"] == 6
+    assert memoryctl(daemon, "one", "export", first)["memories"] == 6
     assert first.stat().st_mode & 0o777 == 0o600
-    typed(daemon, "one", "export", first, code=Exit.ERROR)
-    looked = typed(daemon, "two", "import", first, "--dry-run", code=Exit.ERROR)
-    assert (looked["added"], looked["refused"], looked["run"]) == (5, 1, None)
+    memoryctl(daemon, "one", "export", first, code=Exit.ERROR)
+    plan = memoryctl(daemon, "two", "import", first, "--dry-run", code=Exit.ERROR)
+    assert (plan["added"], plan["refused"], plan["run"]) == (5, 1, None)
     assert not list((daemon.home / "two" / "memory").iterdir())
-    done = typed(daemon, "two", "import", first, code=Exit.ERROR)
-    assert (done["added"], done["known"], done["refused"]) == (5, 0, 1)
-    assert [one["reason"] for one in done["lines"]] == [
+    result = memoryctl(daemon, "two", "import", first, code=Exit.ERROR)
+    assert (result["added"], result["known"], result["refused"]) == (5, 0, 1)
+    assert [line["reason"] for line in result["lines"]] == [
         "it is for another agent alone; import it as that one, with --agent"
     ]
-    again = typed(daemon, "two", "import", first, code=Exit.ERROR)
+    again = memoryctl(daemon, "two", "import", first, code=Exit.ERROR)
     assert (again["added"], again["known"], again["changes"]) == (0, 5, 0)
-    typed(daemon, "two", "export", second)
-    assert said(second) == [one for one in said(first) if one["scope"] != "agent:one"]
+    memoryctl(daemon, "two", "export", second)
+    assert exported(second) == [row for row in exported(first) if row["scope"] != "agent:one"]
     assert "- W @Peter: likes pears" in (daemon.home / "two" / "memory" / "2026-10-07.md").read_text()
-    undone = daemon.client().undo(run=done["run"], agent="two")["undone"]
-    assert len(undone) == done["changes"]
+    undone = daemon.client().undo(run=result["run"], agent="two")["undone"]
+    assert len(undone) == result["changes"]
     daemon.client().sync(agent="two")
 
 
-def test_import_that_is_cut_short_has_said_how_it_is_taken_back(daemon: RunningDaemon) -> None:
+def test_interrupted_import_prints_how_to_undo_it(daemon: RunningDaemon) -> None:
     before = daemon.client().memories(agent="two")["total"]
-    words = [*MEMORYCTL, "import", "-", "--agent", "two"]
+    words = [str(MEMORYCTL), "import", "-", "--agent", "two"]
     with Popen(words, stdin=PIPE, stdout=DEVNULL, stderr=PIPE, env=daemon.env, text=True) as importing:
         assert importing.stdin is not None
         assert importing.stderr is not None
@@ -103,21 +95,21 @@ def test_import_that_is_cut_short_has_said_how_it_is_taken_back(daemon: RunningD
         assert importing.wait() == INTERRUPTED
     way = first.partition("memoryctl ")[2].split()
     assert " ".join(way) in last
-    undone = typed(daemon, "two", *way[:-2])
+    undone = memoryctl(daemon, "two", *way[:-2])
     assert undone["undone"]
     daemon.client().sync(agent="two")
     assert daemon.client().memories(agent="two")["total"] == before
 
 
-def test_export_takes_the_place_of_no_pipe(daemon: RunningDaemon) -> None:
+def test_export_does_not_replace_a_pipe(daemon: RunningDaemon) -> None:
     pipe = daemon.home / "pipe"
     os.mkfifo(pipe)
-    told = typed(daemon, "two", "export", pipe, "--force", code=Exit.ERROR)["error"]
-    assert "no regular file" in told["message"]
+    error = memoryctl(daemon, "two", "export", pipe, "--force", code=Exit.ERROR)["error"]
+    assert "no regular file" in error["message"]
     assert pipe.is_fifo()
 
 
-def test_hostile_lines_are_told_by_number_and_the_others_are_taken(daemon: RunningDaemon) -> None:
+def test_bad_lines_are_reported_by_number_and_the_others_imported(daemon: RunningDaemon) -> None:
     file = daemon.home / "hostile.jsonl"
     daemon.client().retain("W: to be gone", agent="two")
     daemon.client().sync(agent="two")
@@ -141,8 +133,8 @@ def test_hostile_lines_are_told_by_number_and_the_others_are_taken(daemon: Runni
         '{"text": "x", "confidence": 2, "days": ["yesterday"]}',
     ]
     file.write_text("\n".join(rows))
-    done = typed(daemon, "two", "import", file, code=Exit.ERROR)
-    refused = {one["line"]: one["reason"] for one in done["lines"] if one["outcome"] == "refused"}
+    result = memoryctl(daemon, "two", "import", file, code=Exit.ERROR)
+    refused = {line["line"]: line["reason"] for line in result["lines"] if line["outcome"] == "refused"}
     assert {1, 2, 3, 4, 5, 6, 7, 9} <= refused.keys()
     assert "forgotten" in refused[9]
     assert "secret" in refused[4]
@@ -153,61 +145,60 @@ def test_hostile_lines_are_told_by_number_and_the_others_are_taken(daemon: Runni
     assert refused[16] == "confidence: must be at most 1; days.0: must be a day, as 2026-01-31"
     text = (daemon.home / "two" / "memory" / "2026-10-01.md").read_text()
     assert "fine fellow" in text
-    written = "".join(one.read_text() for one in (daemon.home / "two" / "memory").glob("*.md"))
+    written = "".join(path.read_text() for path in (daemon.home / "two" / "memory").glob("*.md"))
     assert "hunter22" not in written
     assert "to be gone" not in written
 
 
-def test_memory_of_several_days_is_added_though_one_of_its_logs_takes_nothing(daemon: RunningDaemon) -> None:
+def test_memory_of_several_days_is_added_despite_a_private_log(daemon: RunningDaemon) -> None:
     (daemon.home / "two" / "memory" / "2026-09-02.md").write_text("---\nmemory: false\n---\nmine\n")
     rows = [
         {"text": "The gauge reads 41", "kind": "world", "days": [f"2026-09-0{day}" for day in days]}
         for days in ("12", "2")
     ]
     rows[1]["text"] = "The gauge reads 42"
-    several, one = daemon.client().import_memories(rows, run="d" * 32, agent="two")["memories"]
-    assert (several["outcome"], one["outcome"]) == ("added", "refused")
+    several, single = daemon.client().import_memories(rows, run="d" * 32, agent="two")["memories"]
+    assert (several["outcome"], single["outcome"]) == ("added", "refused")
     assert "2026-09-02.md is not written" in several["reason"]
     assert "reads 41" in (daemon.home / "two" / "memory" / "2026-09-01.md").read_text()
 
 
-def test_import_that_undo_cannot_hold_is_told_before_it_begins(daemon: RunningDaemon) -> None:
+def test_import_too_large_for_undo_is_reported_first(daemon: RunningDaemon) -> None:
     file, far = daemon.home / "broken.jsonl", daemon.home / "far.jsonl"
     first = date(1980, 1, 1)
-    days = [str(first + timedelta(one)) for one in range(CHANGES_MAX + 1)]
-    far.write_text("".join(json.dumps({"text": "x", "scope": "agent:other", "days": [one]}) + "\n" for one in days))
+    days = [str(first + timedelta(number)) for number in range(CHANGES_MAX + 1)]
+    far.write_text("".join(json.dumps({"text": "x", "scope": "agent:other", "days": [day]}) + "\n" for day in days))
     with far.open("rb") as source:
         assert expected_changes(import_lines(source))[0] == CHANGES_MAX + 1
     file.write_text(json.dumps({"text": "for two alone", "scope": "agent:other", "days": days}))
-    words = [*MEMORYCTL, "import", str(file), "--agent", "two"]
-    done = ran(words, capture_output=True, text=True, env=daemon.env, stdin=DEVNULL)
-    assert "in part only" in done.stderr
-    assert "memoryctl backup" in done.stderr
-    assert "undo --run" in done.stderr
+    result = daemon.memoryctl("import", str(file), "--agent", "two")
+    assert "in part only" in result.stderr
+    assert "memoryctl backup" in result.stderr
+    assert "undo --run" in result.stderr
 
 
-def test_a_request_has_so_many_memories_and_so_many_days_at_most() -> None:
+def test_batches_are_limited_in_memories_and_days() -> None:
     first = date(2020, 1, 1)
-    far = [{"text": "x", "days": [str(first + timedelta(one))]} for one in range(BATCH_DAYS + 1)]
+    far = [{"text": "x", "days": [str(first + timedelta(number))]} for number in range(BATCH_DAYS + 1)]
     near = [{"text": "x", "days": ["2020-01-01", "2020-01-02"]}, {"text": "x"}] * BATCH
     for memories, sizes in ((far, [BATCH_DAYS, 1]), (near, [BATCH, BATCH])):
-        source = BytesIO("".join(json.dumps(one) + "\n" for one in memories).encode())
+        source = BytesIO("".join(json.dumps(memory) + "\n" for memory in memories).encode())
         assert [len(batch) for batch in batches(import_lines(source))] == sizes
         source.seek(0)
         assert expected_changes(import_lines(source))[0] == (BATCH_DAYS + 1 if memories is far else 2 * 3)
 
 
-def test_of_what_a_request_says_twice_the_first_is_stated(daemon: RunningDaemon) -> None:
+def test_first_of_duplicates_in_a_request_is_stored(daemon: RunningDaemon) -> None:
     twin = {"text": "the twins have one bed", "days": ["2024-06-01"]}
-    asked: list[dict[str, Any]] = [
+    memories: list[dict[str, Any]] = [
         twin,
         {**twin, "importance": 0.9},
         {**twin, "days": ["2024-06-01", "2024-06-02"]},
         {**twin, "days": []},
     ]
     with daemon.client() as client:
-        reply = client.import_memories(asked, run="b" * 32, agent="two")
-    assert [one["outcome"] for one in reply["memories"]] == ["added", "known", "added", "known"]
+        reply = client.import_memories(memories, run="b" * 32, agent="two")
+    assert [memory["outcome"] for memory in reply["memories"]] == ["added", "known", "added", "known"]
     assert reply["memories"][1]["reason"] == "i of the existing line stays unchanged"
     assert len(reply["changes"]) == 2
 
@@ -215,31 +206,31 @@ def test_of_what_a_request_says_twice_the_first_is_stated(daemon: RunningDaemon)
 def test_log_of_an_early_year_has_four_digits(daemon: RunningDaemon) -> None:
     with daemon.client() as client:
         reply = client.import_memories([{"text": "the first day", "days": ["0001-01-01"]}], run="c" * 32, agent="two")
-    assert [one["outcome"] for one in reply["memories"]] == ["added"]
+    assert [memory["outcome"] for memory in reply["memories"]] == ["added"]
 
 
-def test_what_was_said_on_many_days_is_sent_together_so_that_each_log_is_written_seldom() -> None:
+def test_memories_of_the_same_days_share_a_batch() -> None:
     first = date(2020, 1, 1)
-    said = [
-        {"text": "x", "days": [str(first + timedelta((at + 12 * one) % 120)) for one in range(10)]} for at in range(300)
+    memories = [
+        {"text": "x", "days": [str(first + timedelta((at + 12 * step) % 120)) for step in range(10)]}
+        for at in range(300)
     ]
-    source = BytesIO("".join(json.dumps(one) + "\n" for one in said).encode())
+    source = BytesIO("".join(json.dumps(memory) + "\n" for memory in memories).encode())
     assert [len(batch) for batch in batches(import_lines(source))] == [100, 100, 100]
     source.seek(0)
     assert expected_changes(import_lines(source))[0] == 3 * 120
 
 
-def test_what_is_no_file_is_told(daemon: RunningDaemon) -> None:
-    told = typed(daemon, "two", "import", daemon.home / "none.jsonl", code=Exit.ERROR)["error"]
-    assert "cannot be read" in told["message"]
+def test_missing_file_is_reported(daemon: RunningDaemon) -> None:
+    error = memoryctl(daemon, "two", "import", daemon.home / "none.jsonl", code=Exit.ERROR)["error"]
+    assert "cannot be read" in error["message"]
 
 
-def test_command_that_is_printed_takes_back_what_it_is_about(daemon: RunningDaemon) -> None:
-    """Numbers of changes are per workspace, and both have one of the same number."""
+def test_printed_undo_command_names_its_agent(daemon: RunningDaemon) -> None:
+    """Numbers of changes count per workspace, and both have one of the same number."""
     daemon.client().retain("W @Peter: keeps bees", agent="one")
-    words = [*MEMORYCTL, "--agent", "two", "retain", "W @Anna: keeps hens"]
-    done = ran(words, capture_output=True, text=True, env=daemon.env, stdin=DEVNULL)
-    command = shlex.split(done.stderr.partition("to take it back: ")[2].splitlines()[0])
+    result = daemon.memoryctl("--agent", "two", "retain", "W @Anna: keeps hens")
+    command = shlex.split(result.stderr.partition("to take it back: ")[2].splitlines()[0])
     undone = daemon.memoryctl(*command[1:])
     assert undone.returncode == Exit.DONE, undone.stderr
     texts = {name: "".join(path.read_text() for path in (daemon.home / name).rglob("*.md")) for name in ("one", "two")}

@@ -1,4 +1,4 @@
-"""The real daemon with the real qmd: transcripts that are exported for it, found, kept apart and forgotten."""
+"""Transcripts exported for the real qmd: found, kept apart by agent, and forgotten."""
 
 import contextlib
 from pathlib import Path
@@ -33,9 +33,7 @@ def config_of(home: Path, workspace: Path) -> Path:
     return write_config(home, workspace, None, memory=memory, agents=agents)
 
 
-def test_exported_conversations_are_found_by_their_lines_and_by_their_agent_alone(
-    tmp_path: Path, workspace: Path
-) -> None:
+def test_exported_conversations_are_found_by_line_and_only_by_their_agent(tmp_path: Path, workspace: Path) -> None:
     for name in ("main", "other"):
         (tmp_path / name).mkdir()
     (tmp_path / "main" / "s1.jsonl").write_bytes(
@@ -56,7 +54,7 @@ def test_exported_conversations_are_found_by_their_lines_and_by_their_agent_alon
         eventually(lambda: paths(ask_sessions(daemon, "margay", agent="other")) == ["sessions/other/s1.jsonl"])
         assert paths(ask_sessions(daemon, "ocelot", agent="other")) == []
         with Client(daemon.socket) as client:
-            assert paths(client.search("ocelot mill")) == ["sessions/main/s1.jsonl"], "the key alone has them found"
+            assert paths(client.search("ocelot mill")) == ["sessions/main/s1.jsonl"], "found without naming the source"
             assert paths(client.search("ocelot mill", sources=["memory"])) == []
             shown = client.session_lines(hit["citation"])
             assert "sleeps in the mill" in shown["lines"][-1]["text"]
@@ -70,29 +68,29 @@ def test_exported_conversations_are_found_by_their_lines_and_by_their_agent_alon
 
         (tmp_path / "main" / "s1.jsonl").unlink()
         eventually(lambda: paths(ask_sessions(daemon, "ocelot")) == [])
-        eventually(lambda: not kept_by(daemon, b"ocelot"))
+        eventually(lambda: not files_with(daemon, b"ocelot"))
         (tmp_path / "other" / "s2.jsonl").write_bytes(asked("Does the caracal jump?"))
         eventually(lambda: paths(ask_sessions(daemon, "caracal", agent="other")) != [])
         with Client(daemon.socket) as client:
             assert client.forget_session("s1.jsonl", agent="other")["exports"] == 1
             with pytest.raises(NotFound):
                 client.session_lines("sessions/other/s1.jsonl#L1", agent="other")
-        assert not kept_by(daemon, b"margay"), "when the call ends"
-        assert kept_by(daemon, b"pangolin") == [str(stranger)], "qmd is not shown what is not ours"
-        assert kept_by(daemon, b"caracal")
+        assert not files_with(daemon, b"margay"), "when the call ends"
+        assert files_with(daemon, b"pangolin") == [str(stranger)], "a foreign file is not indexed by qmd"
+        assert files_with(daemon, b"caracal")
     eventually(lambda: not processes_below(tmp_path))
     with RunningDaemon(tmp_path, write_config(tmp_path, workspace, None), workspace) as daemon:
-        assert not kept_by(daemon, b"caracal"), "with the backend they go"
+        assert not files_with(daemon, b"caracal"), "exports are removed with the backend"
     assert [path.name for path in (tmp_path / "exports").rglob("*")] == ["other", "mine.md"]
 
 
-def kept_by(daemon: RunningDaemon, word: bytes) -> list[str]:
-    """Return the files of qmd and the exports that hold a word."""
+def files_with(daemon: RunningDaemon, word: bytes) -> list[str]:
+    """Return the files of qmd and the exports that contain a word."""
     folders = (daemon.state / "agents", daemon.home / "exports")
     files = [path for folder in folders for path in folder.rglob("*") if path.is_file() and not path.is_symlink()]
     found = []
     for path in files:
-        # a draft takes the place of a file meanwhile
+        # a temporary file may be renamed meanwhile
         with contextlib.suppress(FileNotFoundError):
             found += [str(path)] if word in path.read_bytes() else []
     return found

@@ -1,4 +1,4 @@
-"""`GET /v1/files/…` of the real daemon: ranges, bounds, and nothing but what is indexed."""
+"""`GET /v1/files/…` of the real daemon: ranges, limits, and only indexed files."""
 
 import json
 import os
@@ -69,7 +69,7 @@ def test_whole_small_file_is_read(client: Client, daemon: RunningDaemon) -> None
     assert reply["nextFrom"] is None
 
 
-def test_lines_are_read_in_pages_that_join_up(client: Client) -> None:
+def test_pages_add_up_to_the_whole_file(client: Client) -> None:
     pages, start = [], 1
     while start:
         reply = client.get("memory/lines.md", start=start)
@@ -83,27 +83,27 @@ def test_lines_are_read_in_pages_that_join_up(client: Client) -> None:
 @pytest.mark.parametrize(
     ("start", "lines", "expected"), [(1, 1, LINES[:1]), (300, 5, LINES[299:]), (10, 3, LINES[9:12])]
 )
-def test_range_gives_these_lines(client: Client, start: int, lines: int, expected: list[str]) -> None:
+def test_range_returns_its_lines(client: Client, start: int, lines: int, expected: list[str]) -> None:
     assert client.get("memory/lines.md", start=start, lines=lines)["text"] == "".join(expected)
 
 
-def test_range_behind_the_end_is_empty(client: Client) -> None:
+def test_range_after_the_end_is_empty(client: Client) -> None:
     reply = client.get("memory/lines.md", start=1000)
     assert (reply["text"], reply["lines"], reply["totalLines"], reply["nextFrom"]) == ("", 0, 300, None)
 
 
-def test_line_that_is_longer_than_a_reply_is_cut_and_says_so(client: Client) -> None:
+def test_line_longer_than_a_reply_is_truncated(client: Client) -> None:
     reply = client.get("memory/wide.md")
     assert len(reply["text"]) == 12_000
     assert reply["truncated"]
     assert reply["totalLines"] == 2
 
 
-def test_line_ends_are_given_as_they_are(client: Client) -> None:
+def test_line_ends_are_unchanged(client: Client) -> None:
     assert client.get("memory/crlf.md")["text"] == "one\r\ntwo\r\n"
 
 
-def test_odd_names_and_extra_paths_can_be_read(client: Client) -> None:
+def test_unusual_names_and_extra_paths_are_readable(client: Client) -> None:
     assert client.get("memory/deep/c# 日记 100%.md")["text"] == "odd name\n"
     found = client.search("team note")["results"][0]["path"]
     assert found.startswith("../")
@@ -139,7 +139,7 @@ def test_odd_names_and_extra_paths_can_be_read(client: Client) -> None:
     ],
     ids=lambda path: str(path)[:30],
 )
-def test_what_is_not_indexed_cannot_be_read(daemon: RunningDaemon, path: str) -> None:
+def test_unindexed_path_cannot_be_read(daemon: RunningDaemon, path: str) -> None:
     for target in (quote(path, safe=""), quote(path)):
         answer = send(daemon.socket, "GET", f"/v1/files/{target}")
         assert answer.status in (400, 404)
@@ -151,12 +151,12 @@ def test_what_is_not_indexed_cannot_be_read(daemon: RunningDaemon, path: str) ->
     "path",
     ["session:main-20261018", "session:main-20261018#Q17", "sessions/main/0d9f.jsonl", "sessions/main/a.jsonl#L3"],
 )
-def test_conversation_that_is_not_there_is_not_found(client: Client, path: str) -> None:
+def test_missing_conversation_is_not_found(client: Client, path: str) -> None:
     with pytest.raises(NotFound):
         client.get(path)
 
 
-def test_citation_names_its_own_lines(client: Client) -> None:
+def test_citation_returns_its_lines(client: Client) -> None:
     read = client.get("MEMORY.md#L2-L3")
     assert (read["path"], read["from"], read["lines"]) == ("MEMORY.md", 2, 2)
     assert read["text"] == "two\nthree"
@@ -165,11 +165,11 @@ def test_citation_names_its_own_lines(client: Client) -> None:
         client.get("memory/none.md#L1")
 
 
-def test_note_in_a_folder_of_that_name_is_read(client: Client) -> None:
+def test_note_in_a_folder_called_sessions_is_read(client: Client) -> None:
     assert client.get("sessions/main/plan.md")["text"] == "a plan\n"
 
 
-def test_note_that_became_a_link_or_a_pipe_is_not_followed(daemon: RunningDaemon, client: Client) -> None:
+def test_note_replaced_by_a_link_or_pipe_is_not_followed(daemon: RunningDaemon, client: Client) -> None:
     note = daemon.home / "real" / "memory" / "swapped.md"
     assert client.get("memory/swapped.md")["text"] == "honest\n"
     note.unlink()
@@ -185,8 +185,8 @@ def test_note_that_became_a_link_or_a_pipe_is_not_followed(daemon: RunningDaemon
         client.get("memory/swapped.md")
 
 
-def test_rule_that_was_just_saved_hides_a_note_from_readers(daemon: RunningDaemon, client: Client) -> None:
-    """Without any look at the disk in between, a rule holds from the request after its save on."""
+def test_new_ignore_rule_hides_a_note_at_once(daemon: RunningDaemon, client: Client) -> None:
+    """The rule applies from the first request after it was saved, without a scan in between."""
     rules = daemon.workspace / ".memoryignore"
     assert client.get("memory/crlf.md")["lines"] == 2
     rules.write_text("memory/crlf*\n")
@@ -204,7 +204,7 @@ def _is_absent(client: Client, path: str) -> bool:
         return True
     except NotNow:
         return False
-    raise AssertionError("a note was told that a rule hides")
+    raise AssertionError("a note that a rule hides was returned")
 
 
 def test_reading_leaves_no_descriptor_open(daemon: RunningDaemon, client: Client) -> None:

@@ -1,4 +1,4 @@
-"""The first day: three notes under the real daemon with the real model, and what a question gets of them."""
+"""Three notes under the real daemon with the real model, and what questions return."""
 
 import json
 from collections.abc import Iterator
@@ -37,17 +37,17 @@ def daemon(tmp_path_factory: pytest.TempPathFactory, starter_model: Path) -> Ite
 
 
 def ask(daemon: RunningDaemon, query: str, **more: object) -> Any:
-    """Return the answer to a question, once nothing is pending."""
-    kept: dict[str, Any] = {}
+    """Return the answer to a question, once the index is complete."""
+    reply: dict[str, Any] = {}
 
     def is_complete() -> bool:
         answer = send(daemon.socket, "POST", "/v1/search", {"query": query, **more})
         assert answer.status == 200, answer.json
-        kept.update(answer.json)
-        return bool(kept["health"]["complete"])
+        reply.update(answer.json)
+        return bool(reply["health"]["complete"])
 
     eventually(is_complete)
-    return kept
+    return reply
 
 
 @pytest.mark.parametrize(
@@ -58,14 +58,14 @@ def ask(daemon: RunningDaemon, query: str, **more: object) -> Any:
         ("how hot is the oven", "bank/bread.md"),
     ],
 )
-def test_question_in_other_words_gets_the_note(daemon: RunningDaemon, question: str, path: str) -> None:
+def test_paraphrase_finds_the_note(daemon: RunningDaemon, question: str, path: str) -> None:
     reply = ask(daemon, question)
     assert reply["results"][0]["path"] == path
     assert {hit["path"] for hit in reply["results"]} == set(NOTES)
     assert reply["health"]["complete"]
 
 
-def test_answer_is_worth_what_its_best_hit_is_and_says_why(daemon: RunningDaemon) -> None:
+def test_verdict_of_an_answer_is_that_of_its_best_hit(daemon: RunningDaemon) -> None:
     words = ask(daemon, "Quentin serviced the boiler", explain=True)
     assert [words["verdict"], words["reason"]] == ["answerable", None]
     verdicts = {hit["path"]: hit["verdict"] for hit in words["results"]}
@@ -76,7 +76,7 @@ def test_answer_is_worth_what_its_best_hit_is_and_says_why(daemon: RunningDaemon
     assert words["health"]["complete"]
 
 
-def test_stranger_gets_the_nearest_notes_which_are_said_to_be_noise(daemon: RunningDaemon) -> None:
+def test_unrelated_question_gets_nearest_notes_as_noise(daemon: RunningDaemon) -> None:
     reply = ask(daemon, STRANGER, explain=True)
     assert {hit["path"] for hit in reply["results"]} == set(NOTES)
     assert {hit["verdict"] for hit in reply["results"]} == {reply["verdict"]} == {"none"}
@@ -88,21 +88,21 @@ def test_stranger_gets_the_nearest_notes_which_are_said_to_be_noise(daemon: Runn
     assert reply["health"]["complete"]
 
 
-def test_stranger_makes_memoryctl_exit_with_3_in_every_form(daemon: RunningDaemon) -> None:
-    done = daemon.memoryctl("search", *STRANGER.split())
-    assert done.returncode == Exit.NOTHING_FOUND
-    assert done.stdout.count("  (no answer)") == len(NOTES)
-    assert done.stderr.startswith("note: nothing answers: no hit holds a telling word of the question")
-    assert done.stderr.count("\n") == 1
-    told = daemon.memoryctl("search", *STRANGER.split(), "--json")
-    assert (told.returncode, told.stderr) == (Exit.NOTHING_FOUND, "")
-    assert [hit["verdict"] for hit in json.loads(told.stdout)["results"]] == ["none"] * len(NOTES)
+def test_memoryctl_exits_with_3_for_an_unrelated_question(daemon: RunningDaemon) -> None:
+    result = daemon.memoryctl("search", *STRANGER.split())
+    assert result.returncode == Exit.NOTHING_FOUND
+    assert result.stdout.count("  (no answer)") == len(NOTES)
+    assert result.stderr.startswith("note: nothing answers: no hit holds a telling word of the question")
+    assert result.stderr.count("\n") == 1
+    as_json = daemon.memoryctl("search", *STRANGER.split(), "--json")
+    assert (as_json.returncode, as_json.stderr) == (Exit.NOTHING_FOUND, "")
+    assert [hit["verdict"] for hit in json.loads(as_json.stdout)["results"]] == ["none"] * len(NOTES)
     assert daemon.memoryctl("search", *STRANGER.split(), "--strict").returncode == Exit.NOTHING_FOUND
     answered = daemon.memoryctl("search", "Quentin serviced the boiler")
     assert (answered.returncode, answered.stderr) == (Exit.DONE, "")
 
 
-def test_what_is_beyond_the_number_of_hits_is_a_miss(daemon: RunningDaemon) -> None:
+def test_hits_beyond_the_limit_are_misses(daemon: RunningDaemon) -> None:
     reply = ask(daemon, STRANGER, explain=True, maxResults=1)
     assert (len(reply["results"]), len(reply["misses"])) == (1, 1)
     assert reply["misses"][0]["explain"]["because"] == "it is beyond maxResults"
@@ -110,7 +110,7 @@ def test_what_is_beyond_the_number_of_hits_is_a_miss(daemon: RunningDaemon) -> N
     assert reply["health"]["complete"]
 
 
-def test_least_score_empties_the_answer_and_says_so(daemon: RunningDaemon) -> None:
+def test_min_score_empties_the_answer_with_a_reason(daemon: RunningDaemon) -> None:
     reply = ask(daemon, STRANGER, minScore=0.9, explain=True)
     assert (reply["results"], reply["verdict"]) == ([], "none")
     assert "minScore 0.9" in reply["reason"]
@@ -129,20 +129,20 @@ def test_least_score_empties_the_answer_and_says_so(daemon: RunningDaemon) -> No
         ('"valve the tightened"', {}),
     ],
 )
-def test_filters_empty_the_answer_and_say_so(daemon: RunningDaemon, query: str, more: dict[str, object]) -> None:
+def test_filters_empty_the_answer_with_a_reason(daemon: RunningDaemon, query: str, more: dict[str, object]) -> None:
     reply = ask(daemon, query, explain=True, **more)
     assert (reply["results"], reply["misses"], reply["verdict"]) == ([], [], "none")
     assert "within the given sources, paths, dates, phrases and excluded words" in reply["reason"]
     assert reply["health"]["complete"]
 
 
-def test_filter_that_leaves_one_note_leaves_that_one(daemon: RunningDaemon) -> None:
+def test_filter_leaves_only_its_notes(daemon: RunningDaemon) -> None:
     reply = ask(daemon, "who repaired our heating", paths=["bank"])
     assert [hit["path"] for hit in reply["results"]] == ["bank/bread.md"]
     assert reply["health"]["complete"]
 
 
-def test_note_that_was_deleted_is_nothing_that_others_are_held_against(tmp_path: Path, starter_model: Path) -> None:
+def test_deleted_note_does_not_affect_the_judgement_of_others(tmp_path: Path, starter_model: Path) -> None:
     workspace = write_notes(tmp_path / "workspace")
     (workspace / "memory/quetzal.md").write_text("# Birds\n\nThe quetzal nests in Oaxaca.\n")
     config = write_config(tmp_path, workspace, starter_model, search={"sync": {"deleteGraceMs": 60_000}})
@@ -162,7 +162,7 @@ def test_note_that_was_deleted_is_nothing_that_others_are_held_against(tmp_path:
         assert ("within the noise" in reply["reason"]) == (reply["verdict"] == "none")
 
 
-def test_words_alone_find_nothing_where_no_word_stands(tmp_path: Path) -> None:
+def test_words_only_search_finds_nothing_without_a_common_word(tmp_path: Path) -> None:
     workspace = write_notes(tmp_path / "workspace")
     with RunningDaemon(tmp_path, write_config(tmp_path, workspace, None), workspace) as running:
         assert running.client().sync(wait="indexed")["complete"]
@@ -170,8 +170,8 @@ def test_words_alone_find_nothing_where_no_word_stands(tmp_path: Path) -> None:
         assert (reply["results"], reply["misses"], reply["verdict"]) == ([], [], "none")
         assert reply["reason"] == "nothing in the notes matches"
         assert (reply["mode"], reply["health"]["complete"]) == ("lexical", True)
-        done = running.memoryctl("search", STRANGER)
-        assert (done.returncode, done.stdout) == (Exit.NOTHING_FOUND, "")
-        assert done.stderr == "note: nothing found: nothing in the notes matches\n"
+        result = running.memoryctl("search", STRANGER)
+        assert (result.returncode, result.stdout) == (Exit.NOTHING_FOUND, "")
+        assert result.stderr == "note: nothing found: nothing in the notes matches\n"
         found = ask(running, "who serviced the boiler")
         assert [(hit["path"], hit["verdict"]) for hit in found["results"]] == [("memory/boiler.md", "answerable")]

@@ -1,4 +1,4 @@
-"""The first question after a start is judged like every other one."""
+"""The first question after a start is judged like every other."""
 
 import pytest
 
@@ -8,8 +8,8 @@ from tests.daemon import RunningDaemon
 QUESTION = "Which machine is the gateway on?"
 
 
-def test_first_question_after_a_restart_is_held_against_strangers(daemon: RunningDaemon) -> None:
-    """Nothing is left to embed then: the strangers of the model are read all the same, before anybody asks."""
+def test_first_question_after_a_restart_is_compared_with_strangers(daemon: RunningDaemon) -> None:
+    """Nothing is left to embed then, but the strangers of the model must be loaded before the first question."""
     assert daemon.client().sync(wait="embedded")["complete"]
     before = daemon.client().search(QUESTION, explain=True)
     daemon.stop()
@@ -17,7 +17,7 @@ def test_first_question_after_a_restart_is_held_against_strangers(daemon: Runnin
     assert daemon.client().sync(wait="embedded")["complete"]
     first = daemon.client().search(QUESTION, explain=True)
     assert first["mode"] == before["mode"] == "hybrid"
-    # the strangers are kept with half of the digits
+    # the strangers are stored with half the precision
     assert noise(first) == pytest.approx(noise(before), abs=0.001)
 
 

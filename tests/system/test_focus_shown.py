@@ -1,4 +1,4 @@
-"""The focus of a hit, from the daemon to the terminal: told, cited, marked, and read again among its neighbours."""
+"""The focus of a hit, from the daemon to the terminal: cited, marked, and read again with its neighbours."""
 
 import json
 import os
@@ -40,10 +40,10 @@ def daemon(tmp_path_factory: pytest.TempPathFactory, starter_model: Path) -> Ite
 
 
 def run(daemon: RunningDaemon, *arguments: str) -> str:
-    done = ran([MEMORYCTL, *arguments], capture_output=True, env=daemon.env, timeout=60)
-    # one that tells nothing is a hit too
-    assert done.returncode in (Exit.DONE, Exit.NOTHING_FOUND), done.stderr
-    return done.stdout.decode()
+    result = ran([MEMORYCTL, *arguments], capture_output=True, env=daemon.env, timeout=60)
+    # a weak hit is shown with another exit code
+    assert result.returncode in (Exit.DONE, Exit.NOTHING_FOUND), result.stderr
+    return result.stdout.decode()
 
 
 def best(daemon: RunningDaemon, question: str) -> Any:
@@ -63,7 +63,7 @@ def lines_of(path: str, lines: Any) -> list[str]:
         ("Wer ist bei den Turnieren?", "memory/verein.md", "Das Turnier beginnt um zehn."),
     ],
 )
-def test_focus_holds_the_line_that_answers(daemon: RunningDaemon, question: str, path: str, line: str) -> None:
+def test_focus_holds_the_answering_line(daemon: RunningDaemon, question: str, path: str, line: str) -> None:
     hit = best(daemon, question)
     assert hit["path"] == path
     assert line in lines_of(path, hit["focus"])
@@ -75,17 +75,17 @@ def test_focus_holds_the_line_that_answers(daemon: RunningDaemon, question: str,
     assert footer == hit["citation"] == str(Citation(path, hit["focus"]["startLine"], hit["focus"]["endLine"]))
 
 
-def test_focus_says_why(daemon: RunningDaemon) -> None:
+def test_focus_is_explained(daemon: RunningDaemon) -> None:
     by_word = best(daemon, "Aldebaran")
     assert by_word["explain"]["focus"]["terms"] == ["aldebaran"]
     by_meaning = best(daemon, MEANT)
     passage = by_meaning["explain"]["focus"]["passage"]
     assert ANSWER in lines_of("memory/house.md", passage)
-    told = run(daemon, "search", MEANT, "-k", "1", "--explain")
-    assert f"the passage nearest in meaning (L{passage['startLine']}-L{passage['endLine']})" in told
+    text = run(daemon, "search", MEANT, "-k", "1", "--explain")
+    assert f"the passage nearest in meaning (L{passage['startLine']}-L{passage['endLine']})" in text
 
 
-def test_line_that_is_a_whole_file_is_a_focus_of_one_line(daemon: RunningDaemon) -> None:
+def test_one_very_long_line_is_the_focus(daemon: RunningDaemon) -> None:
     hit = best(daemon, "Zacharias")
     assert hit["citation"] == "memory/wall.md#L2"
     assert "Zacharias" in hit["snippet"]
@@ -109,7 +109,7 @@ def test_terminal_shows_the_focus_in_bold(daemon: RunningDaemon) -> None:
     assert "\x1b" not in plain
 
 
-def test_get_of_a_focus_is_exact_and_shows_neighbours_where_wanted(daemon: RunningDaemon) -> None:
+def test_get_returns_the_focus_and_optional_context(daemon: RunningDaemon) -> None:
     focus = best(daemon, "Aldebaran")["focus"]
     cited = str(Citation("memory/house.md", focus["startLine"], focus["endLine"]))
     wider = {"startLine": focus["startLine"] - 2, "endLine": focus["endLine"] + 2}
@@ -122,5 +122,5 @@ def test_get_of_a_focus_is_exact_and_shows_neighbours_where_wanted(daemon: Runni
     assert len(shown) == len(lines_of("memory/house.md", focus)) + 6
 
 
-def test_neighbours_never_take_the_room_of_what_is_cited(daemon: RunningDaemon) -> None:
+def test_context_never_displaces_the_cited_lines(daemon: RunningDaemon) -> None:
     assert run(daemon, "get", "memory/wall.md#L3", "--context", "2") == "three\n"

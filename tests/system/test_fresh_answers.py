@@ -1,6 +1,5 @@
-"""What was saved, moved or deleted a moment before a question is in its answer, or the answer says that it is not."""
+"""An answer includes what was saved, moved or deleted just before the question, or says that it is incomplete."""
 
-import json
 import os
 import signal
 import threading
@@ -15,18 +14,19 @@ from memoryd.client import Client
 from memoryd.replies.search import SearchReply
 from tests.daemon import RunningDaemon, write_config
 from tests.fault.faults import overflow_events
+from tests.system.agents import daemon_of_agents
 from tests.waiting import eventually
 
 Start = Callable[..., RunningDaemon]
 SLOW = {"watchDebounceMs": 60_000, "reconcileSeconds": 0, "onSearch": False, "deleteGraceMs": 60_000}
-"""Nothing is looked at for a minute, unless somebody asks."""
+"""Nothing is scanned for a minute unless a question comes."""
 AMPLE = {"freshMs": 20_000}
-"""So that a busy machine is waited for."""
+"""Waits long enough on a busy machine."""
 
 
 @pytest.fixture
 def start(tmp_path: Path, workspace: Path) -> Iterator[Start]:
-    """Start daemons that look at the disk when they are asked a question, and else at nothing."""
+    """Start daemons that scan only for a question."""
     with ExitStack() as running:
 
         def run(
@@ -44,7 +44,7 @@ def start(tmp_path: Path, workspace: Path) -> Iterator[Start]:
 
 
 def settle(daemon: RunningDaemon) -> None:
-    """Wait until the watcher is armed and nothing is left of what it armed for."""
+    """Wait until the watcher is active and its first events are processed."""
     eventually(lambda: daemon.agent()["watcher"]["ok"])
     eventually(lambda: ask(daemon, "nothing")["health"]["complete"])
 
@@ -54,7 +54,7 @@ def ask(daemon: RunningDaemon, text: str) -> SearchReply:
         return client.search(text)
 
 
-def places(reply: SearchReply) -> list[str]:
+def found_paths(reply: SearchReply) -> list[str]:
     return [hit["path"] for hit in reply["results"]]
 
 
@@ -70,56 +70,56 @@ def write(workspace: Path, path: str, text: str) -> Path:
 
 
 def replace(target: Path, text: str) -> None:
-    """Save as most editors do: another file takes the place of the old one."""
+    """Save as most editors do: write another file and rename it."""
     draft = target.with_suffix(".tmp")
     draft.write_text(text)
     draft.replace(target)
 
 
 @pytest.mark.parametrize("watch", [True, False])
-def test_note_that_was_just_saved_is_found(start: Start, workspace: Path, watch: bool) -> None:
+def test_just_saved_note_is_found(start: Start, workspace: Path, watch: bool) -> None:
     daemon = start(watch=watch)
     for number in range(5):
         target = write(workspace, f"memory/new-{number}.md", f"The quetzal{number} is here.\n")
-        found = ask(daemon, f"quetzal{number}")
-        assert (places(found), is_complete(found)) == ([f"memory/new-{number}.md"], True)
+        reply = ask(daemon, f"quetzal{number}")
+        assert (found_paths(reply), is_complete(reply)) == ([f"memory/new-{number}.md"], True)
         replace(target, f"The heron{number} is here.\n")
-        found = ask(daemon, f"heron{number}")
-        assert (places(found), is_complete(found)) == ([f"memory/new-{number}.md"], True)
-        # in place, and as long as before
+        reply = ask(daemon, f"heron{number}")
+        assert (found_paths(reply), is_complete(reply)) == ([f"memory/new-{number}.md"], True)
+        # in place, with the same size
         with target.open("r+") as file:
             file.write("The stork")
-        found = ask(daemon, f"stork{number}")
-        assert (places(found), is_complete(found)) == ([f"memory/new-{number}.md"], True)
+        reply = ask(daemon, f"stork{number}")
+        assert (found_paths(reply), is_complete(reply)) == ([f"memory/new-{number}.md"], True)
 
 
 @pytest.mark.parametrize("watch", [True, False])
-def test_note_that_was_just_moved_is_found_where_it_is(start: Start, workspace: Path, watch: bool) -> None:
+def test_just_moved_note_is_found_at_its_new_path(start: Start, workspace: Path, watch: bool) -> None:
     target = write(workspace, "memory/here.md", "The quetzal is here.\n")
     daemon = start(watch=watch)
     target.rename(workspace / "memory" / "there.md")
-    assert places(ask(daemon, "quetzal")) == ["memory/there.md"]
+    assert found_paths(ask(daemon, "quetzal")) == ["memory/there.md"]
     (workspace / "memory" / "deep").mkdir()
     (workspace / "memory" / "there.md").rename(workspace / "memory" / "deep" / "there.md")
-    assert places(ask(daemon, "quetzal")) == ["memory/deep/there.md"]
+    assert found_paths(ask(daemon, "quetzal")) == ["memory/deep/there.md"]
     (workspace / "memory" / "deep").rename(workspace / "bank")
-    found = ask(daemon, "quetzal")
-    assert (places(found), is_complete(found)) == (["bank/there.md"], True)
+    reply = ask(daemon, "quetzal")
+    assert (found_paths(reply), is_complete(reply)) == (["bank/there.md"], True)
 
 
 @pytest.mark.parametrize("watch", [True, False])
-def test_note_in_a_folder_that_was_just_made_is_found(start: Start, workspace: Path, watch: bool) -> None:
+def test_note_in_a_new_folder_is_found(start: Start, workspace: Path, watch: bool) -> None:
     daemon = start(watch=watch)
     for number in range(3):
         path = f"memory/{number}/a/b/note.md"
         write(workspace, path, f"The quetzal{number} is here.\n")
-        found = ask(daemon, f"quetzal{number}")
-        assert (places(found), is_complete(found)) == ([path], True)
+        reply = ask(daemon, f"quetzal{number}")
+        assert (found_paths(reply), is_complete(reply)) == ([path], True)
         write(workspace, path, f"The heron{number} is here.\n")
-        assert places(ask(daemon, f"heron{number}")) == [path]
+        assert found_paths(ask(daemon, f"heron{number}")) == [path]
 
 
-def test_note_that_an_editor_is_writing_is_pending_and_never_half_told(start: Start, workspace: Path) -> None:
+def test_note_being_written_is_pending_and_never_half_shown(start: Start, workspace: Path) -> None:
     target = write(workspace, "memory/edited.md", "The quetzal is here.\n")
     daemon = start(sync={"settleMs": 30_000})
     with target.open("w") as file:
@@ -127,10 +127,10 @@ def test_note_that_an_editor_is_writing_is_pending_and_never_half_told(start: St
         file.write("The heron is here.\n" * 50)
         file.flush()
         half = ask(daemon, "heron")
-        assert (places(half), is_complete(half), half["health"]["pendingFiles"]) == ([], False, 1)
+        assert (found_paths(half), is_complete(half), half["health"]["pendingFiles"]) == ([], False, 1)
         file.write("The stork is here.\n")
-    found = ask(daemon, "stork")
-    assert (places(found), is_complete(found)) == (["memory/edited.md"], True)
+    reply = ask(daemon, "stork")
+    assert (found_paths(reply), is_complete(reply)) == (["memory/edited.md"], True)
 
 
 def test_note_that_is_empty_for_a_moment_is_pending(start: Start, workspace: Path) -> None:
@@ -141,33 +141,31 @@ def test_note_that_is_empty_for_a_moment_is_pending(start: Start, workspace: Pat
         assert not is_complete(ask(daemon, "quetzal"))
         assert ask(daemon, "quetzal")["health"]["pendingFiles"] == 1
         target.write_text("The quetzal is here again.\n")
-        found = ask(daemon, "again")
-        assert (places(found), is_complete(found)) == (["memory/edited.md"], True)
+        reply = ask(daemon, "again")
+        assert (found_paths(reply), is_complete(reply)) == (["memory/edited.md"], True)
         daemon.stop()
 
 
-def test_note_that_is_gone_is_not_pending(start: Start, workspace: Path) -> None:
+def test_deleted_note_is_not_pending(start: Start, workspace: Path) -> None:
     target = write(workspace, "memory/gone.md", "The quetzal is here.\n")
     daemon = start()
     target.unlink()
-    found = ask(daemon, "quetzal")
-    assert (places(found), is_complete(found)) == ([], True)
+    reply = ask(daemon, "quetzal")
+    assert (found_paths(reply), is_complete(reply)) == ([], True)
 
 
-def test_each_workspace_is_looked_at_for_its_own_questions(tmp_path: Path) -> None:
-    """One of them lists a folder of the other, too."""
+def test_each_workspace_is_scanned_for_its_own_questions(tmp_path: Path) -> None:
+    """One of them also indexes a folder of the other."""
     for agent in "ab":
         (tmp_path / agent / "memory").mkdir(parents=True)
-    listed = [
+    listed: list[dict[str, object]] = [
         {"id": "a", "workspace": str(tmp_path / "a"), "memorySearch": {"extraPaths": ["../b/memory"]}},
         {"id": "b", "workspace": str(tmp_path / "b")},
     ]
-    config = tmp_path / "config.json5"
-    search = {"provider": "none", "sync": SLOW, "query": AMPLE}
-    config.write_text(json.dumps({"agents": {"defaults": {"memorySearch": search}, "list": listed}}))
-    with RunningDaemon(tmp_path, config, tmp_path / "a") as daemon, daemon.client() as client:
+    search = {"sync": SLOW, "query": AMPLE}
+    with daemon_of_agents(tmp_path, listed, search=search) as daemon, daemon.client() as client:
         client.sync()
-        eventually(lambda: all(one["watcher"]["ok"] for one in client.status()["agents"]))
+        eventually(lambda: all(status["watcher"]["ok"] for status in client.status()["agents"]))
         for number in range(3):
             write(tmp_path / "b", "memory/note.md", f"The quetzal{number} is here.\n")
             write(tmp_path / "a", "memory/note.md", f"The heron{number} is here.\n")
@@ -176,56 +174,56 @@ def test_each_workspace_is_looked_at_for_its_own_questions(tmp_path: Path) -> No
                 ("b", f"quetzal{number}", "memory/note.md"),
                 ("a", f"heron{number}", "memory/note.md"),
             ):
-                found = client.search(word, agent=agent)
-                assert (places(found), is_complete(found)) == ([path], True)
+                reply = client.search(word, agent=agent)
+                assert (found_paths(reply), is_complete(reply)) == ([path], True)
 
 
-def test_note_that_says_it_is_private_is_told_no_more(start: Start, workspace: Path) -> None:
+def test_note_that_became_private_is_not_shown(start: Start, workspace: Path) -> None:
     target = write(workspace, "memory/mine.md", "The quetzal is here.\n")
     daemon = start()
-    assert places(ask(daemon, "quetzal")) == ["memory/mine.md"]
+    assert found_paths(ask(daemon, "quetzal")) == ["memory/mine.md"]
     replace(target, "---\nmemory: false\n---\nThe quetzal is here.\n")
-    found = ask(daemon, "quetzal")
-    assert (places(found), is_complete(found)) == ([], True)
+    reply = ask(daemon, "quetzal")
+    assert (found_paths(reply), is_complete(reply)) == ([], True)
 
 
-def test_without_time_the_answer_says_what_it_does_not_know(start: Start, workspace: Path) -> None:
+def test_answer_without_waiting_reports_pending_files(start: Start, workspace: Path) -> None:
     daemon = start(query={"freshMs": 0})
     for number in range(3):
         write(workspace, f"memory/new-{number}.md", f"The quetzal met heron{number} by the lake.\n")
         write(workspace, f"memory/new-{number}.txt", "This is no note.\n")
-        found = ask(daemon, "quetzal")
-        assert (places(found), is_complete(found), found["health"]["pendingFiles"]) == ([], False, number + 1)
+        reply = ask(daemon, "quetzal")
+        assert (found_paths(reply), is_complete(reply), reply["health"]["pendingFiles"]) == ([], False, number + 1)
     daemon.client().sync()
-    found = ask(daemon, "quetzal")
-    assert is_complete(found)
-    assert places(ask(daemon, "heron2")) == ["memory/new-2.md"]
+    reply = ask(daemon, "quetzal")
+    assert is_complete(reply)
+    assert found_paths(ask(daemon, "heron2")) == ["memory/new-2.md"]
 
 
-def test_more_than_a_question_waits_for_is_pending_and_the_small_notes_are_found(start: Start, workspace: Path) -> None:
+def test_large_new_note_is_pending_while_small_ones_are_found(start: Start, workspace: Path) -> None:
     daemon = start()
     write(workspace, "memory/large.md", "The heron is here.\n\n" + "Reeds by the water, again.\n\n" * 80_000)
     write(workspace, "memory/small.md", "The quetzal is here.\n")
-    found = ask(daemon, "quetzal")
-    assert places(found) == ["memory/small.md"]
-    assert (is_complete(found), found["health"]["pendingFiles"]) == (False, 1)
+    reply = ask(daemon, "quetzal")
+    assert found_paths(reply) == ["memory/small.md"]
+    assert (is_complete(reply), reply["health"]["pendingFiles"]) == (False, 1)
     eventually(lambda: is_complete(ask(daemon, "heron")))
-    assert places(ask(daemon, "heron")) == ["memory/large.md"]
+    assert found_paths(ask(daemon, "heron")) == ["memory/large.md"]
 
 
-def test_answer_is_complete_only_with_the_note_while_events_overflow(start: Start, workspace: Path) -> None:
+def test_answer_is_not_complete_while_events_overflow(start: Start, workspace: Path) -> None:
     daemon = start()
     os.kill(daemon.pid, signal.SIGSTOP)
     overflow_events(workspace / "memory")
     write(workspace, "memory/new.md", "The quetzal is here.\n")
     os.kill(daemon.pid, signal.SIGCONT)
-    found = ask(daemon, "quetzal")
-    assert places(found) == ["memory/new.md"] or not is_complete(found)
+    reply = ask(daemon, "quetzal")
+    assert found_paths(reply) == ["memory/new.md"] or not is_complete(reply)
     eventually(lambda: is_complete(ask(daemon, "quetzal")))
-    assert places(ask(daemon, "quetzal")) == ["memory/new.md"]
+    assert found_paths(ask(daemon, "quetzal")) == ["memory/new.md"]
 
 
-def test_many_questions_at_once_share_a_look(start: Start, workspace: Path) -> None:
+def test_simultaneous_questions_share_a_scan(start: Start, workspace: Path) -> None:
     daemon = start()
     failures: list[str] = []
 
@@ -234,8 +232,8 @@ def test_many_questions_at_once_share_a_look(start: Start, workspace: Path) -> N
             for number in range(20):
                 word = f"quetzal{thread}x{number}"
                 replace(workspace / "memory" / f"own-{thread}.md", f"The {word} is here.\n")
-                found = client.search(word)
-                if is_complete(found) and places(found) != [f"memory/own-{thread}.md"]:
+                reply = client.search(word)
+                if is_complete(reply) and found_paths(reply) != [f"memory/own-{thread}.md"]:
                     failures.append(word)
 
     threads = [threading.Thread(target=follow, args=(number,)) for number in range(3)]
@@ -267,10 +265,10 @@ def test_question_during_a_stream_of_saves_is_answered_in_time(start: Start, wor
         saving.join()
     eventually(lambda: is_complete(ask(daemon, "quetzal")))
     last = (workspace / "memory" / "stream.md").read_text().split()[1]
-    assert places(ask(daemon, last)) == ["memory/stream.md"]
+    assert found_paths(ask(daemon, last)) == ["memory/stream.md"]
 
 
-def test_folder_that_cannot_be_read_makes_the_answer_incomplete(start: Start, workspace: Path) -> None:
+def test_unreadable_folder_makes_the_answer_incomplete(start: Start, workspace: Path) -> None:
     if os.geteuid() == 0:
         pytest.skip("root reads every folder")
     folder = workspace / "memory" / "closed"

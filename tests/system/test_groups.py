@@ -1,4 +1,4 @@
-"""Tests that share what their module starts are told so, and xdist is told by their ids."""
+"""Tests that share a module's daemon are grouped for one worker, and xdist reads the group from their ids."""
 
 import pytest
 
@@ -11,7 +11,7 @@ def started() -> object:
 
 
 @pytest.mark.parametrize("number", [1, 2])
-def test_tests_of_a_shared_module_are_for_one_worker(
+def test_tests_with_a_module_fixture_are_for_one_worker(
     request: pytest.FixtureRequest, started: object, number: int
 ) -> None:
     groups = {item: group for item, group in grouped(request.session.items) if item.path == request.node.path}
@@ -20,12 +20,12 @@ def test_tests_of_a_shared_module_are_for_one_worker(
     assert number
 
 
-def test_test_of_its_own_is_for_anybody(request: pytest.FixtureRequest) -> None:
+def test_test_without_a_module_fixture_is_ungrouped(request: pytest.FixtureRequest) -> None:
     assert request.node not in dict(grouped(request.session.items))
 
 
 class CollectedTest:
-    """As much of a test as tells who runs it."""
+    """The attributes of a test that grouping reads."""
 
     def __init__(self, path: str) -> None:
         self.path = TESTS / path
@@ -41,8 +41,8 @@ def test_module_without_a_daemon_is_for_one_worker(folder: str) -> None:
     assert found == [f"{folder}/test_{name}" for name in ("words", "dates", "words")]
 
 
-def test_group_is_read_off_the_id(request: pytest.FixtureRequest, started: object) -> None:
-    """Without `--dist loadgroup` nobody asks."""
+def test_group_is_part_of_the_id(request: pytest.FixtureRequest, started: object) -> None:
+    """Only with `--dist loadgroup`."""
     is_asked = request.config.getoption("loadgroup", default=False)
     assert request.node.nodeid.endswith("@test_groups") == bool(is_asked)
     assert started

@@ -1,4 +1,4 @@
-"""Each agent program: installed, played by its recorded exchange against the real daemon, and all as before again."""
+"""Each agent program: hooks are installed, recorded events played to the real daemon, and everything is undone."""
 
 import json
 import os
@@ -16,8 +16,8 @@ from memoryd.hooks.hosts import HOSTS
 from memoryd.wire import Exit
 from tests.daemon import RunningDaemon, indexed_daemon, write_workspace
 from tests.fake_hosts import COMMAND_HOSTS, PLUGIN_HOSTS, Told, exchange, play, plugin_program
+from tests.system.files import contents
 from tests.waiting import eventually
-from tests.warm.programs import ran
 
 PROMPT = "where is the sluice key?"
 ANSWER = "The sluice key hangs behind the clock in the mill, on the hook beside the gauge."
@@ -25,6 +25,7 @@ STARTS = {"SessionStart", "sessionStart", "system", "chat.message"}
 PROMPTS = {"UserPromptSubmit", "BeforeAgent", "beforeSubmitPrompt", "before_prompt_build", "chat.message"}
 FAILURES = {"PostToolUseFailure", "AfterTool", "tool.execute.after"}
 HAS_NODE = shutil.which("node") is not None
+needs_node = pytest.mark.skipif(not HAS_NODE, reason="a plugin is played by node, which is not here")
 OTHERS = {
     ".claude/settings.json": '{\n\t"model": "opus",\n\t"hooks": {"Stop": [{"hooks": [{"type": "command", "command": '
     '"true"}]}]}\n}',
@@ -37,12 +38,12 @@ OTHERS = {
     ".cursor/hooks.json": '{"version":1,"hooks":{"stop":[{"command":"true"}]}}',
     ".openclaw/openclaw.json": "{ plugins: {} }\n",
 }
-"""Files of others, before anything of ours."""
+"""Files of the programs before the installation."""
 SESSIONS = count(1)
 
 
 @pytest.fixture(scope="module")
-def remembering(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningDaemon]:
+def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningDaemon]:
     home = tmp_path_factory.mktemp("hosts")
     workspace = write_workspace(home / "ws")
     with (workspace / "memory" / "2026-10-06.md").open("a") as log:
@@ -53,9 +54,9 @@ def remembering(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningDae
 
 
 @pytest.fixture
-def home(remembering: RunningDaemon) -> Iterator[Path]:
-    """Return the home folder, in which other things stand in every file that may be changed."""
-    home = Path(remembering.env["HOME"])
+def home(daemon: RunningDaemon) -> Iterator[Path]:
+    """Return the home folder, with other content in every file that may be changed."""
+    home = Path(daemon.env["HOME"])
     for name, text in OTHERS.items():
         (home / name).parent.mkdir(parents=True, exist_ok=True)
         (home / name).write_bytes(text.encode())
@@ -67,209 +68,199 @@ def home(remembering: RunningDaemon) -> Iterator[Path]:
 
 
 def memoryctl(daemon: RunningDaemon, *arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-c", "from memoryd.cli.main import main; main()", "hooks", *arguments]
-    return ran(command, env=environment(daemon), capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
+    return daemon.memoryctl("hooks", *arguments)
 
 
 def environment(daemon: RunningDaemon) -> Mapping[str, str]:
     return {**daemon.env, "PYTHONPATH": str(Path(__file__).parents[2])}
 
 
-def tree(home: Path) -> dict[str, bytes]:
-    return {str(path.relative_to(home)): path.read_bytes() for path in home.rglob("*") if path.is_file()}
-
-
-def settled(home: Path) -> dict[str, bytes]:
-    """Return all files of the home folder but those that the daemon writes while it runs."""
+def files_of_programs(home: Path) -> dict[str, bytes]:
+    """Return all files of the home folder except those that the daemon writes."""
     names = ("ws/", ".cache", ".local", "state", "run", "memoryd")
-    return {name: data for name, data in tree(home).items() if not name.startswith(names)}
+    return {name: data for name, data in contents(home).items() if not name.startswith(names)}
 
 
 def played(daemon: RunningDaemon, host: str, home: Path) -> tuple[str, list[Told]]:
-    """Play the exchange, in a new session where a busy machine was too late for one; return the session, too."""
+    """Play the events of a host; retry in a new session if the machine was too slow. Return the session, too."""
     for _ in range(5):
         session = f"played{next(SESSIONS)}"
-        told = play(host, home, session, environment(daemon))
-        if any(row.text for row in told if row.event in PROMPTS) and not any(row.is_late for row in told):
+        rows = play(host, home, session, environment(daemon))
+        if any(row.text for row in rows if row.event in PROMPTS) and not any(row.is_late for row in rows):
             break
-    return session, told
+    return session, rows
 
 
-def key(host: str, session: str) -> str:
+def session_key(host: str, session: str) -> str:
     return f"telegram:direct:{session}" if host == "openclaw" else f"{host}:direct:{session}"
 
 
 def turns(daemon: RunningDaemon, host: str, session: str) -> list[tuple[str, str | None]]:
     """Return question and answer of the turns of a session."""
     client = daemon.client()
-    found = [row["session"] for row in client.qa_sessions()["sessions"] if str(row["key"]).endswith(key(host, session))]
+    suffix = session_key(host, session)
+    found = [row["session"] for row in client.qa_sessions()["sessions"] if str(row["key"]).endswith(suffix)]
     return [(turn["q"], turn["a"]) for name in found for turn in client.qa_session(name)["sequence"]]
 
 
 def recalled(daemon: RunningDaemon, host: str) -> str:
-    """Return what the API tells for the same prompt in another session of the same host."""
-    session_key = f"agent:main:{key(host, f'asked{next(SESSIONS)}')}"
-    bundle: Any = daemon.client().turn(PROMPT, session_key=session_key, encode="anthropic")["bundle"]
+    """Return what the API recalls for the same prompt in another session of the same host."""
+    key = f"agent:main:{session_key(host, f'asked{next(SESSIONS)}')}"
+    bundle: Any = daemon.client().turn(PROMPT, session_key=key, encode="anthropic")["bundle"]
     return "".join(block["text"] for block in bundle["system"] if "cache_control" not in block)
 
 
 @pytest.mark.parametrize("host", HOSTS)
-def test_host_is_installed_played_and_left_as_it_was(remembering: RunningDaemon, home: Path, host: str) -> None:
+def test_host_is_installed_played_and_restored(daemon: RunningDaemon, home: Path, host: str) -> None:
     if host in PLUGIN_HOSTS and not HAS_NODE:
         pytest.skip("a plugin is played by node, which is not here")
-    before = settled(home)
-    done = memoryctl(remembering, "install", host, "--skill", "--mcp", "--json")
-    assert done.returncode == Exit.DONE, done.stderr
-    while_there = tree(home)
-    assert json.loads(memoryctl(remembering, "install", host, "--skill", "--mcp", "--json").stdout)["changed"] is False
-    assert tree(home).items() >= {name: while_there[name] for name in settled(home)}.items()
+    before = files_of_programs(home)
+    result = memoryctl(daemon, "install", host, "--skill", "--mcp", "--json")
+    assert result.returncode == Exit.DONE, result.stderr
+    installed = contents(home)
+    assert json.loads(memoryctl(daemon, "install", host, "--skill", "--mcp", "--json").stdout)["changed"] is False
+    assert contents(home).items() >= {name: installed[name] for name in files_of_programs(home)}.items()
 
-    session, told = played(remembering, host, home)
-    by_event = {row.event: row.text for row in reversed(told)}
+    session, rows = played(daemon, host, home)
+    by_event = {row.event: row.text for row in reversed(rows)}
     start = next(text for event, text in by_event.items() if event in STARTS)
     prompt = next(text for event, text in by_event.items() if event in PROMPTS)
     assert "The gateway runs on the Mac Studio called alder." in start
     assert "recalled-memory" not in start or host == "opencode"
-    expected = recalled(remembering, host)
+    expected = recalled(daemon, host)
     assert "The sluice key hangs behind the clock." in expected
-    # behind the memories may stand what an earlier session said of the same
-    told_before, _, rest = prompt.partition(expected)
-    assert told_before == (start[: len(told_before)] if host == "opencode" else "")
+    # after the memories may follow what an earlier session said
+    before_expected, _, rest = prompt.partition(expected)
+    assert before_expected == (start[: len(before_expected)] if host == "opencode" else "")
     assert not rest or rest.startswith("<")
-    assert not any(row.text for row in told if row.event not in STARTS | PROMPTS | FAILURES)
-    failed = [row.text for row in told if row.event in FAILURES]
+    assert not any(row.text for row in rows if row.event not in STARTS | PROMPTS | FAILURES)
+    failed = [row.text for row in rows if row.event in FAILURES]
     assert bool(failed) is ("tool_failed" in HOSTS[host].events.values())
-    assert not failed or ("release the lease" in failed[-1] and not any(failed[:-1])), "what helped before, once"
-    eventually(lambda: turns(remembering, host, session) == [(PROMPT, None if host == "vscode" else ANSWER)])
+    assert not failed or ("release the lease" in failed[-1] and not any(failed[:-1])), "the earlier fix, once"
+    eventually(lambda: turns(daemon, host, session) == [(PROMPT, None if host == "vscode" else ANSWER)])
     for other in HOSTS:
-        assert other == host or turns(remembering, other, session) == []
+        assert other == host or turns(daemon, other, session) == []
 
-    listed = json.loads(memoryctl(remembering, "list", "--json").stdout)["hosts"]
+    listed = json.loads(memoryctl(daemon, "list", "--json").stdout)["hosts"]
     assert {row["name"]: row["hooks"] for row in listed}[host] == "installed"
-    assert memoryctl(remembering, "uninstall", host).returncode == Exit.DONE
-    assert settled(home) == before
+    assert memoryctl(daemon, "uninstall", host).returncode == Exit.DONE
+    assert files_of_programs(home) == before
     assert not [path for path in home.rglob("memoryd") if path.is_dir() and "skills" in path.parts]
 
 
-def test_group_and_sub_agent_are_told_nothing(remembering: RunningDaemon, home: Path) -> None:
-    if not HAS_NODE:
-        pytest.skip("a plugin is played by node, which is not here")
+@needs_node
+def test_group_and_sub_agent_get_nothing(daemon: RunningDaemon, home: Path) -> None:
     for host in PLUGIN_HOSTS:
-        assert memoryctl(remembering, "install", host).returncode == Exit.DONE
-    session, told = played(remembering, "openclaw", home)
-    prompts = [row.text for row in told if row.event == "before_prompt_build"]
-    assert [bool(text) for text in prompts] == [True, False], "a group reads no memory; a heartbeat asks nothing"
-    session, told = played(remembering, "opencode", home)
-    assert [bool(row.text) for row in told if row.event == "chat.message"] == [True, False]
-    assert turns(remembering, "opencode", f"{session}-child") == []
+        assert memoryctl(daemon, "install", host).returncode == Exit.DONE
+    session, rows = played(daemon, "openclaw", home)
+    prompts = [row.text for row in rows if row.event == "before_prompt_build"]
+    assert [bool(text) for text in prompts] == [True, False], "a group gets no memory, and a heartbeat has no question"
+    session, rows = played(daemon, "opencode", home)
+    assert [bool(row.text) for row in rows if row.event == "chat.message"] == [True, False]
+    assert turns(daemon, "opencode", f"{session}-child") == []
 
 
-@pytest.mark.skipif(not HAS_NODE, reason="a plugin is played by node, which is not here")
-def test_plugin_tells_no_more_what_is_gone(remembering: RunningDaemon, home: Path) -> None:
-    core = remembering.workspace / "MEMORY.md"
+@needs_node
+def test_plugin_does_not_repeat_deleted_core(daemon: RunningDaemon, home: Path) -> None:
+    core = daemon.workspace / "MEMORY.md"
     text, line = core.read_text(), "The gateway runs on the Mac Studio called alder."
-    assert memoryctl(remembering, "install", "openclaw").returncode == Exit.DONE
+    assert memoryctl(daemon, "install", "openclaw").returncode == Exit.DONE
     row = json.dumps(exchange("openclaw", f"gone{next(SESSIONS)}")[0])
-    env = {**environment(remembering), "PATH": os.environ["PATH"]}
+    env = {**environment(daemon), "PATH": os.environ["PATH"]}
     program, pipe = plugin_program("openclaw", home), subprocess.PIPE
     with subprocess.Popen(program, env=env, stdin=pipe, stdout=pipe, text=True) as playing:
         written, read = playing.stdin, playing.stdout
         assert written is not None
         assert read is not None
 
-        def is_told() -> bool:
+        def is_sent() -> bool:
             print(row, file=written, flush=True)
             return line in json.loads(read.readline())[0]
 
         try:
-            eventually(is_told)
+            eventually(is_sent)
             core.write_text(text.replace(line, ""))
-            remembering.client().sync()
-            assert not is_told()
+            daemon.client().sync()
+            assert not is_sent()
         finally:
             core.write_text(text)
             written.close()
 
 
-def test_start_tells_what_was_said_in_its_own_session_alone(remembering: RunningDaemon, home: Path) -> None:
+def test_start_has_only_the_turns_of_its_own_session(daemon: RunningDaemon, home: Path) -> None:
     for host in ("claude-code", "codex"):
-        memoryctl(remembering, "install", host)
-    session, told = played(remembering, "claude-code", home)
-    starts = [row.text for row in told if row.event == "SessionStart"]
-    assert [PROMPT in text for text in starts] == [False, True], "after it was shortened, it knows its last question"
-    other = play("codex", home, session, environment(remembering))[0]
+        memoryctl(daemon, "install", host)
+    session, rows = played(daemon, "claude-code", home)
+    starts = [row.text for row in rows if row.event == "SessionStart"]
+    assert [PROMPT in text for text in starts] == [False, True], "after compaction, the last question is sent"
+    other = play("codex", home, session, environment(daemon))[0]
     assert PROMPT not in other.text, "the same id in another program is another session"
 
 
 @pytest.mark.parametrize("host", sorted(COMMAND_HOSTS))
-def test_project_has_settings_of_its_own(remembering: RunningDaemon, home: Path, tmp_path: Path, host: str) -> None:
+def test_project_has_its_own_settings(daemon: RunningDaemon, home: Path, tmp_path: Path, host: str) -> None:
     (tmp_path / "AGENTS.md").write_text("# Rules\n\nBe kind.")
-    before = tree(tmp_path)
-    done = memoryctl(remembering, "install", host, "--project", str(tmp_path), "--skill", "--mcp")
-    assert done.returncode == Exit.DONE, done.stderr
+    before = contents(tmp_path)
+    result = memoryctl(daemon, "install", host, "--project", str(tmp_path), "--skill", "--mcp")
+    assert result.returncode == Exit.DONE, result.stderr
     hooks = json.loads((tmp_path / COMMAND_HOSTS[host].project).read_text())["hooks"]
     rows = [row for event in hooks for row in COMMAND_HOSTS[host].handlers(hooks[event])]
-    assert {row["event"] for row in exchange(host, "x")} == set(hooks), "each event is played above"
+    assert {row["event"] for row in exchange(host, "x")} == set(hooks), "every event has a recorded row"
     assert all("memoryd.hooks" in row["command"] for row in rows)
     instructions = (tmp_path / HOSTS[host].instructions).read_text()
     assert "memoryctl recall" in instructions
-    assert memoryctl(remembering, "uninstall", host, "--project", str(tmp_path)).returncode == Exit.DONE
-    assert tree(tmp_path) == before
+    assert memoryctl(daemon, "uninstall", host, "--project", str(tmp_path)).returncode == Exit.DONE
+    assert contents(tmp_path) == before
 
 
-def test_instructions_stay_while_another_program_reads_them(
-    remembering: RunningDaemon, home: Path, tmp_path: Path
-) -> None:
+def test_instructions_stay_while_another_program_needs_them(daemon: RunningDaemon, home: Path, tmp_path: Path) -> None:
     for host in ("cursor", "codex"):
-        done = memoryctl(remembering, "install", host, "--project", str(tmp_path), "--skill", "--mcp")
-        assert done.returncode == Exit.DONE, done.stderr
-        named = next(line for line in done.stderr.splitlines() if "out of what you commit" in line)
+        result = memoryctl(daemon, "install", host, "--project", str(tmp_path), "--skill", "--mcp")
+        assert result.returncode == Exit.DONE, result.stderr
+        named = next(line for line in result.stderr.splitlines() if "out of what you commit" in line)
         assert all(name in named for name in (HOSTS[host].project, *(HOSTS[host].mcp or ())[1:2]))
         assert "AGENTS.md" not in named
     for host, is_left in (("cursor", True), ("codex", False)):
-        memoryctl(remembering, "uninstall", host, "--project", str(tmp_path))
+        memoryctl(daemon, "uninstall", host, "--project", str(tmp_path))
         assert (tmp_path / "AGENTS.md").exists() == is_left
 
 
-def test_host_without_settings_of_a_project_says_so(remembering: RunningDaemon, tmp_path: Path) -> None:
-    done = memoryctl(remembering, "install", "openclaw", "--project", str(tmp_path))
-    assert (done.returncode, list(tmp_path.iterdir())) == (Exit.ERROR, [])
-    assert "no settings of a project" in done.stderr
+def test_host_without_project_settings_is_refused(daemon: RunningDaemon, tmp_path: Path) -> None:
+    result = memoryctl(daemon, "install", "openclaw", "--project", str(tmp_path))
+    assert (result.returncode, list(tmp_path.iterdir())) == (Exit.ERROR, [])
+    assert "no settings of a project" in result.stderr
 
 
-def test_file_of_somebody_else_at_the_place_of_ours_is_left_alone(remembering: RunningDaemon, home: Path) -> None:
+def test_foreign_file_at_our_path_is_unchanged(daemon: RunningDaemon, home: Path) -> None:
     for name in (".config/opencode/plugins/memoryd.js", ".claude/skills/memoryd/SKILL.md"):
         (home / name).parent.mkdir(parents=True, exist_ok=True)
         (home / name).write_text("mine\n")
-    before = settled(home)
+    before = files_of_programs(home)
     for arguments in (("opencode",), ("claude-code", "--skill")):
-        done = memoryctl(remembering, "install", *arguments)
-        assert done.returncode == Exit.ERROR
-        assert "stays unchanged" in done.stderr
-        assert memoryctl(remembering, "uninstall", arguments[0]).returncode == Exit.DONE
-    assert settled(home) == before
+        result = memoryctl(daemon, "install", *arguments)
+        assert result.returncode == Exit.ERROR
+        assert "stays unchanged" in result.stderr
+        assert memoryctl(daemon, "uninstall", arguments[0]).returncode == Exit.DONE
+    assert files_of_programs(home) == before
 
 
-def test_server_that_is_there_stays(remembering: RunningDaemon, home: Path) -> None:
+def test_existing_mcp_server_is_unchanged(daemon: RunningDaemon, home: Path) -> None:
     mine = '{"mcpServers": {"memoryd": {"command": "memoryctl", "args": ["mcp", "--write"]}}}'
     (home / ".claude.json").write_text(mine)
-    assert "not ours stays unchanged" in memoryctl(remembering, "install", "claude-code", "--mcp").stderr
-    memoryctl(remembering, "uninstall", "claude-code")
+    assert "not ours stays unchanged" in memoryctl(daemon, "install", "claude-code", "--mcp").stderr
+    memoryctl(daemon, "uninstall", "claude-code")
     assert (home / ".claude.json").read_text() == mine
 
 
+@needs_node
 @pytest.mark.parametrize("host", PLUGIN_HOSTS)
 @pytest.mark.parametrize("program", ["/gone/python", "/bin/echo", "/bin/false"])
-def test_plugin_whose_command_fails_gets_in_nobodys_way(
-    remembering: RunningDaemon, home: Path, host: str, program: str
-) -> None:
-    if not HAS_NODE:
-        pytest.skip("a plugin is played by node, which is not here")
-    memoryctl(remembering, "install", host)
+def test_plugin_with_failing_command_does_no_harm(daemon: RunningDaemon, home: Path, host: str, program: str) -> None:
+    memoryctl(daemon, "install", host)
     plugin = home / PLUGIN_HOSTS[host]
     plugin.write_text(plugin.read_text().replace(sys.executable, program))
-    assert not any(row.text for row in play(host, home, "failing", environment(remembering)))
-    assert memoryctl(remembering, "uninstall", host).returncode == Exit.DONE
+    assert not any(row.text for row in play(host, home, "failing", environment(daemon)))
+    assert memoryctl(daemon, "uninstall", host).returncode == Exit.DONE
     assert not plugin.exists()
 
 
@@ -284,22 +275,22 @@ def test_plugin_whose_command_fails_gets_in_nobodys_way(
         (".codex/hooks.json", '{"hooks": {"Stop": 7}}'),
     ],
 )
-def test_file_of_another_form_is_left_alone_and_said(
-    remembering: RunningDaemon, home: Path, name: str, text: str
+def test_unsupported_settings_file_is_unchanged_and_reported(
+    daemon: RunningDaemon, home: Path, name: str, text: str
 ) -> None:
     (home / name).write_text(text)
-    before = settled(home)
+    before = files_of_programs(home)
     host = "codex" if "codex" in name else "claude-code"
-    done = memoryctl(remembering, "install", host, "--mcp", "--skill")
-    assert done.returncode == Exit.ERROR
-    assert f"{name} stays unchanged" in done.stderr
-    assert "mend it by hand" in done.stderr
-    assert settled(home) == before, "nothing is written where one file is refused"
+    result = memoryctl(daemon, "install", host, "--mcp", "--skill")
+    assert result.returncode == Exit.ERROR
+    assert f"{name} stays unchanged" in result.stderr
+    assert "mend it by hand" in result.stderr
+    assert files_of_programs(home) == before, "if one file is refused, none is written"
 
 
-def test_file_that_is_not_asked_for_hinders_nothing(remembering: RunningDaemon, home: Path) -> None:
+def test_broken_file_that_is_not_needed_is_ignored(daemon: RunningDaemon, home: Path) -> None:
     (home / ".claude.json").write_text("{ broken")
-    before = settled(home)
+    before = files_of_programs(home)
     for action in ("install", "uninstall"):
-        assert memoryctl(remembering, action, "claude-code").returncode == Exit.DONE
-    assert settled(home) == before
+        assert memoryctl(daemon, action, "claude-code").returncode == Exit.DONE
+    assert files_of_programs(home) == before

@@ -1,4 +1,4 @@
-"""What programs import before they do anything: each start pays for it."""
+"""What programs import at start: every start pays for it."""
 
 import subprocess
 import sys
@@ -18,21 +18,21 @@ AT_ONCE = "import sys; sys.argv[1:] = ['{}']; import memoryd.cli.__main__ as it;
 
 HEAVY = {"anthropic", "httpx", "llama_cpp", "mcp", "openai", "prometheus_client", "psutil", "rich"}
 HEAVY |= {"jinja2", "markdown_it", "nh3", "yaml", "json5", "html", "watchfiles", "multiprocessing"}
-"""Loaded where they are used first."""
+"""Loaded where they are first used."""
 SLOW = {"click", "msgspec", "json", "re", "enum", "typing", "collections", "functools", "socket", "signal", "pathlib"}
-"""What would take a hook longer to load than it takes to start."""
+"""Modules that take longer to load than a hook takes to start."""
 SERVERS = {"apsw", "numpy", "pydantic", "starlette", "uvicorn"}
 
 
 def loaded(program: str) -> set[str]:
-    """Return the names of all modules that a Python of its own has loaded behind some lines."""
-    told = subprocess.run(
+    """Return the names of all modules that a new Python process has loaded after some lines."""
+    result = subprocess.run(
         [sys.executable, "-c", f"{program}\nimport sys; print(*sys.modules)"],
         capture_output=True,
         text=True,
         check=True,
     )
-    return set(told.stdout.splitlines()[-1].split())
+    return set(result.stdout.splitlines()[-1].split())
 
 
 @pytest.mark.parametrize(
@@ -49,13 +49,13 @@ def loaded(program: str) -> set[str]:
     ],
     ids=["daemon", "search", "knowledge", "help", "hook", "hooks", "config", "init"],
 )
-def test_program_loads_nothing_that_it_may_never_use(program: str, without: set[str], ours: int) -> None:
+def test_program_loads_no_module_it_may_not_need(program: str, without: set[str], ours: int) -> None:
     modules = loaded(program)
     assert modules & without == set()
     assert len({name for name in modules if name.split(".")[0] == "memoryd"}) <= ours
 
 
-def test_package_that_lies_beside_us_extends_no_model(tmp_path: Path) -> None:
+def test_pydantic_plugin_of_another_package_is_not_loaded(tmp_path: Path) -> None:
     (tmp_path / "intruder.py").write_text("raise SystemExit('loaded')\n")
     installed = tmp_path / "intruder-1.0.dist-info"
     installed.mkdir()
@@ -64,12 +64,12 @@ def test_package_that_lies_beside_us_extends_no_model(tmp_path: Path) -> None:
     assert "memoryd.config.root" in loaded(f"import sys; sys.path.insert(0, {str(tmp_path)!r}); {CONFIG}")
 
 
-def test_who_is_in_no_team_loads_none_of_it() -> None:
+def test_daemon_without_team_loads_no_team_modules() -> None:
     of_team = {"memoryd.team", "memoryd.agents.team", "memoryd.domain.memories.sharing"}
     assert loaded(APPLICATION) & of_team == set()
 
 
-def test_text_of_no_line_loads_no_masked_arrays() -> None:
+def test_empty_text_loads_no_masked_arrays() -> None:
     analysed = (
         "from memoryd.domain.text import lines, structure; structure.analyse(lines.tabulate(lines.encode_padded('')))"
     )
@@ -77,6 +77,6 @@ def test_text_of_no_line_loads_no_masked_arrays() -> None:
 
 
 @pytest.mark.parametrize(("option", "needs"), [("--version", set()), ("--help", {"overview"}), ("-h", {"overview"})])
-def test_version_and_help_are_told_before_anything_is_imported(option: str, needs: set[str]) -> None:
+def test_version_and_help_import_nothing_else(option: str, needs: set[str]) -> None:
     modules = {name for name in loaded(AT_ONCE.format(option)) if name.split(".")[0] in ("memoryd", "click", "msgspec")}
-    assert modules == {"memoryd", "memoryd.cli", "memoryd.cli.__main__", *(f"memoryd.cli.{one}" for one in needs)}
+    assert modules == {"memoryd", "memoryd.cli", "memoryd.cli.__main__", *(f"memoryd.cli.{need}" for need in needs)}

@@ -1,4 +1,4 @@
-"""`memoryctl index`: what it says before anything is sent, with a daemon and without, and what `doctor` finds."""
+"""`memoryctl index`: reports what it would send, with and without a daemon; and the checks of `doctor`."""
 
 import json
 import os
@@ -12,9 +12,8 @@ import memoryd
 from memoryd.domain.memories.entries import ChunkSettings, chunk_entries
 from memoryd.domain.text.tokens import estimate
 from memoryd.wire import Exit
-from tests.daemon import MEMORYCTL, RunningDaemon, write_config
+from tests.daemon import RunningDaemon, write_config
 from tests.embedding_endpoint import Endpoint
-from tests.warm.programs import ran
 
 SOURCE = Path(memoryd.__file__).parents[1]
 KEY = "sk-secret-of-the-test-4711"
@@ -22,7 +21,7 @@ KEY = "sk-secret-of-the-test-4711"
 
 @pytest.fixture
 def stopped(tmp_path: Path, workspace: Path, endpoint: Endpoint) -> RunningDaemon:
-    """A daemon that is configured and does not run."""
+    """Return a configured daemon that does not run."""
     search = {
         "provider": "openai",
         "model": "test-model",
@@ -33,27 +32,20 @@ def stopped(tmp_path: Path, workspace: Path, endpoint: Endpoint) -> RunningDaemo
 
 
 def memoryctl(daemon: RunningDaemon, *arguments: str) -> subprocess.CompletedProcess[str]:
-    done = ran(
-        [MEMORYCTL, *arguments],
-        capture_output=True,
-        text=True,
-        env={**daemon.env, "HOME": os.environ["HOME"], "PYTHONPATH": str(SOURCE)},
-        stdin=subprocess.DEVNULL,
-        timeout=120,
-    )
-    assert KEY not in done.stdout + done.stderr
-    return done
+    result = daemon.memoryctl(*arguments, HOME=os.environ["HOME"])
+    assert KEY not in result.stdout + result.stderr
+    return result
 
 
-def prospect(daemon: RunningDaemon) -> dict[str, Any]:
-    done = memoryctl(daemon, "index", "--dry-run", "--json")
-    assert done.returncode == Exit.DONE, done.stderr
-    agents: list[dict[str, Any]] = json.loads(done.stdout)["agents"]
+def dry_run(daemon: RunningDaemon) -> dict[str, Any]:
+    result = memoryctl(daemon, "index", "--dry-run", "--json")
+    assert result.returncode == Exit.DONE, result.stderr
+    agents: list[dict[str, Any]] = json.loads(result.stdout)["agents"]
     return agents[0]
 
 
 def counted(workspace: Path) -> tuple[int, int, int]:
-    """Files, distinct passages and their tokens, counted from the rules alone."""
+    """Count files, distinct passages and their tokens by the rules alone."""
     passages: dict[bytes, int] = {}
     files = sorted(workspace.rglob("*.md"))
     for file in files:
@@ -64,11 +56,9 @@ def counted(workspace: Path) -> tuple[int, int, int]:
     return len(files), len(passages), sum(passages.values())
 
 
-def test_before_the_daemon_runs_it_is_counted_on_disk(
-    stopped: RunningDaemon, workspace: Path, endpoint: Endpoint
-) -> None:
+def test_dry_run_without_daemon_counts_on_disk(stopped: RunningDaemon, workspace: Path, endpoint: Endpoint) -> None:
     files, passages, tokens = counted(workspace)
-    assert prospect(stopped) == {
+    assert dry_run(stopped) == {
         "id": "main",
         "provider": "openai",
         "rule": "memorySearch.provider names openai",
@@ -82,55 +72,55 @@ def test_before_the_daemon_runs_it_is_counted_on_disk(
         "conversations": None,
         "paused": True,
     }
-    done = memoryctl(stopped, "index", "--dry-run")
-    assert f"would send 3 files, {passages} passages, about {tokens:,} tokens to 127.0.0.1:" in done.stdout
-    assert "memorySearch.sync.paused" in done.stdout
-    assert "not running" in done.stderr
+    result = memoryctl(stopped, "index", "--dry-run")
+    assert f"would send 3 files, {passages} passages, about {tokens:,} tokens to 127.0.0.1:" in result.stdout
+    assert "memorySearch.sync.paused" in result.stdout
+    assert "not running" in result.stderr
     assert not endpoint.requests()
 
 
-def test_daemon_says_the_same_and_sends_only_when_asked(
+def test_daemon_reports_the_same_and_sends_only_on_request(
     stopped: RunningDaemon, workspace: Path, endpoint: Endpoint
 ) -> None:
-    on_disk = prospect(stopped)
+    on_disk = dry_run(stopped)
     with stopped as daemon:
-        assert prospect(daemon) == on_disk
+        assert dry_run(daemon) == on_disk
         assert not [text for text in endpoint.texts() if "\n" in text], "a dry run sends no note"
-        done = memoryctl(daemon, "index")
-        assert done.returncode == Exit.DONE, done.stdout + done.stderr
-        assert done.stdout == "indexed and embedded\n"
+        result = memoryctl(daemon, "index")
+        assert result.returncode == Exit.DONE, result.stdout + result.stderr
+        assert result.stdout == "indexed and embedded\n"
         assert "gateway" in "".join(endpoint.texts())
-        after = prospect(daemon)
+        after = dry_run(daemon)
         assert (after["files"], after["passages"], after["tokens"]) == (0, 0, 0)
         shown = memoryctl(daemon, "index", "--dry-run").stdout
         assert "nothing to send to 127.0.0.1:" in shown
 
 
-def test_local_model_sends_nothing_and_says_so(tmp_path: Path, workspace: Path, starter_model: Path) -> None:
+def test_local_model_sends_nothing(tmp_path: Path, workspace: Path, starter_model: Path) -> None:
     daemon = RunningDaemon(tmp_path, write_config(tmp_path, workspace, starter_model), workspace)
     assert "nothing leaves the machine" in memoryctl(daemon, "index", "--dry-run").stdout
-    assert prospect(daemon)["destination"] is None
+    assert dry_run(daemon)["destination"] is None
 
 
 def doctor(daemon: RunningDaemon) -> list[dict[str, str]]:
-    done = memoryctl(daemon, "doctor", "--json")
-    checks: list[dict[str, str]] = json.loads(done.stdout)["checks"]
-    assert (done.returncode == Exit.ERROR) == any(check["state"] == "wrong" for check in checks)
+    result = memoryctl(daemon, "doctor", "--json")
+    checks: list[dict[str, str]] = json.loads(result.stdout)["checks"]
+    assert (result.returncode == Exit.ERROR) == any(check["state"] == "wrong" for check in checks)
     return checks
 
 
-def test_doctor_asks_the_provider_and_sends_no_note(stopped: RunningDaemon, endpoint: Endpoint) -> None:
+def test_doctor_tests_the_provider_and_sends_no_note(stopped: RunningDaemon, endpoint: Endpoint) -> None:
     checks = {check["part"]: check for check in doctor(stopped)}
     assert checks["embeddings"]["message"] == "memorySearch.provider names openai"
     assert checks["provider"]["state"] == "ok"
     assert "test-model, 64 dimensions" in checks["provider"]["message"]
-    # the endpoint knows words and not meanings, so paraphrases must be found wanting
+    # the endpoint knows only words, so it must fail the test with paraphrases
     assert checks["provider sense"]["state"] == "wrong"
     assert "memorySearch.model" in checks["provider sense"]["hint"]
     assert "alder" not in "".join(endpoint.texts())
 
 
-def test_doctor_says_what_to_change_when_nobody_answers(stopped: RunningDaemon, endpoint: Endpoint) -> None:
+def test_doctor_gives_a_hint_when_the_provider_is_down(stopped: RunningDaemon, endpoint: Endpoint) -> None:
     endpoint.kill()
     checks = {check["part"]: check for check in doctor(stopped)}
     assert checks["provider"]["state"] == "wrong"
@@ -138,7 +128,7 @@ def test_doctor_says_what_to_change_when_nobody_answers(stopped: RunningDaemon, 
     assert "remote.baseUrl" in checks["provider"]["hint"]
 
 
-def test_doctor_names_the_places_of_a_missing_key(tmp_path: Path, workspace: Path) -> None:
+def test_doctor_names_where_a_missing_key_belongs(tmp_path: Path, workspace: Path) -> None:
     config = write_config(tmp_path, workspace, None, search={"provider": "mistral"})
     checks = {check["part"]: check for check in doctor(RunningDaemon(tmp_path, config, workspace))}
     assert checks["provider"]["state"] == "wrong"

@@ -1,11 +1,11 @@
-"""The ledger of a running daemon: told in status, swept at the start; the notes do without one that is out of use."""
+"""The ledger of a running daemon: reported in the status, cleaned at the start, and not needed for search."""
 
 import asyncio
 import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -22,42 +22,36 @@ Launch = Callable[..., RunningDaemon]
 
 
 @pytest.fixture
-def launch(tmp_path: Path, workspace: Path) -> Iterator[Launch]:
-    started: list[RunningDaemon] = []
-
+def launch(tmp_path: Path, workspace: Path, start: Callable[[RunningDaemon], RunningDaemon]) -> Launch:
     def run(search: dict[str, object] | None = None, **sections: object) -> RunningDaemon:
         config = write_config(tmp_path, workspace, None, search=search, **sections)
-        started.append(RunningDaemon(tmp_path, config, workspace))
-        started[-1].start()
-        return started[-1]
+        return start(RunningDaemon(tmp_path, config, workspace))
 
-    yield run
-    for daemon in started:
-        daemon.stop()
+    return run
 
 
 def ledger(daemon: RunningDaemon) -> LedgerReply:
     return daemon.agent()["ledger"]
 
 
-def troubles(daemon: RunningDaemon) -> list[str]:
-    return [one["reason"] for one in daemon.agent()["degraded"] if one["part"] == "ledger"]
+def ledger_problems(daemon: RunningDaemon) -> list[str]:
+    return [part["reason"] for part in daemon.agent()["degraded"] if part["part"] == "ledger"]
 
 
 def fill(path: Path, *, age_days: float, answers: int = 1, of: str = "main") -> None:
-    """Hold answers of this age in a ledger that nobody has open."""
+    """Store held answers of this age in a ledger that no daemon has open."""
 
-    async def hold() -> None:
+    async def store() -> None:
         with ThreadPoolExecutor(4) as pool:
             made = Ledger(path, pool, clock=lambda: time.time() - age_days * DAY)
             for seq in range(1, answers + 1):
                 assert await made.store_answer(of, "s", seq, SECRET)
             await made.close()
 
-    asyncio.run(hold())
+    asyncio.run(store())
 
 
-def test_daemon_without_anything_to_hold_makes_no_ledger(launch: Launch) -> None:
+def test_no_ledger_is_created_without_need(launch: Launch) -> None:
     found = ledger(daemon := launch())
     assert (found["bytes"], found["heldAnswers"], found["heldBytes"]) == (0, 0, 0)
     assert found["maxHeldAnswers"] > 0
@@ -67,7 +61,7 @@ def test_daemon_without_anything_to_hold_makes_no_ledger(launch: Launch) -> None
     assert not path.exists()
 
 
-def test_answers_that_are_held_are_counted_and_old_ones_go_at_the_start(launch: Launch) -> None:
+def test_held_answers_are_counted_and_old_ones_deleted_at_start(launch: Launch) -> None:
     first = launch()
     path = Path(ledger(first)["path"])
     first.stop()
@@ -82,26 +76,26 @@ def test_answers_that_are_held_are_counted_and_old_ones_go_at_the_start(launch: 
     eventually(lambda: ledger(third)["heldAnswers"] == 3)
     assert ledger(third)["heldBytes"] == 3 * len(SECRET)
     assert ledger(third)["bytes"] >= path.stat().st_size
-    assert troubles(third) == []
+    assert ledger_problems(third) == []
 
 
-def test_ledger_that_cannot_be_used_is_told_and_costs_no_note(launch: Launch) -> None:
+def test_unusable_ledger_is_reported_and_search_still_works(launch: Launch) -> None:
     first = launch()
     path = Path(ledger(first)["path"])
     first.stop()
     path.unlink(missing_ok=True)
-    with sqlite3.connect(path) as stranger:
-        stranger.execute("CREATE TABLE theirs (a)")
-    stranger.close()
+    with sqlite3.connect(path) as connection:
+        connection.execute("CREATE TABLE theirs (a)")
+    connection.close()
     before = path.read_bytes()
     daemon = launch()
-    eventually(lambda: troubles(daemon))
-    assert "another database" in troubles(daemon)[0]
+    eventually(lambda: ledger_problems(daemon))
+    assert "another database" in ledger_problems(daemon)[0]
     assert daemon.client().search("gateway")["results"]
     assert path.read_bytes() == before
 
 
-def test_damaged_ledger_is_set_aside_and_told(launch: Launch) -> None:
+def test_damaged_ledger_is_set_aside_and_reported(launch: Launch) -> None:
     first = launch()
     path = Path(ledger(first)["path"])
     first.stop()
@@ -110,9 +104,9 @@ def test_damaged_ledger_is_set_aside_and_told(launch: Launch) -> None:
     damaged[200:] = bytes(len(damaged) - 200)
     path.write_bytes(damaged)
     daemon = launch()
-    eventually(lambda: troubles(daemon))
+    eventually(lambda: ledger_problems(daemon))
     (aside,) = path.parent.glob("ledger.sqlite.damaged-*")
-    assert str(aside) in troubles(daemon)[0]
+    assert str(aside) in ledger_problems(daemon)[0]
     assert aside.read_bytes() == damaged
     assert daemon.client().search("gateway")["results"]
 
@@ -126,7 +120,7 @@ sys.stdin.read()
 """
 
 
-def test_turn_is_stored_while_another_process_has_the_ledger(launch: Launch) -> None:
+def test_turn_is_stored_while_another_process_locks_the_ledger(launch: Launch) -> None:
     first = launch()
     path = Path(ledger(first)["path"])
     first.stop()
@@ -138,15 +132,15 @@ def test_turn_is_stored_while_another_process_has_the_ledger(launch: Launch) -> 
         assert other.stdout.readline() == b"locked\n"
         turn = client.add_turn("And then?", "Nothing.", session="ports", significance=0)
         assert (turn["remembered"], turn["kept"]) == (True, False)
-        assert "locked" in troubles(daemon)[0]
+        assert "locked" in ledger_problems(daemon)[0]
         assert (ledger(daemon)["heldAnswers"], ledger(daemon)["refusedAnswers"]) == (1, 1)
         other.communicate()
     client.add_turn("And now?", "All is well.", session="ports", significance=0)
     assert (ledger(daemon)["heldAnswers"], ledger(daemon)["refusedAnswers"]) == (2, 1)
-    assert troubles(daemon) == []
+    assert ledger_problems(daemon) == []
 
 
-def test_answers_of_an_agent_that_left_the_configuration_go_at_the_start(launch: Launch) -> None:
+def test_answers_of_a_removed_agent_are_deleted_at_start(launch: Launch) -> None:
     first = launch()
     path = Path(ledger(first)["path"])
     first.stop()
@@ -154,23 +148,23 @@ def test_answers_of_an_agent_that_left_the_configuration_go_at_the_start(launch:
     assert SECRET.encode() in path.read_bytes()
     second = launch()
     eventually(lambda: SECRET.encode() not in path.read_bytes())
-    assert troubles(second) == []
+    assert ledger_problems(second) == []
 
 
-def test_read_only_memory_leaves_a_ledger_in_the_workspace_alone(launch: Launch, workspace: Path) -> None:
+def test_read_only_memory_does_not_change_a_ledger_in_the_workspace(launch: Launch, workspace: Path) -> None:
     inside = {"store": {"path": ".memory/index.sqlite"}}
     first = launch(inside)
     path = Path(ledger(first)["path"])
     assert path == workspace / ".memory" / "ledger.sqlite"
     first.stop()
     fill(path, age_days=8)
-    before = {one: one.read_bytes() for one in path.parent.glob("ledger*")}
+    before = {file: file.read_bytes() for file in path.parent.glob("ledger*")}
     daemon = launch(inside, memory={"readOnly": True})
     daemon.client().sync()
     assert ledger(daemon)["heldAnswers"] == 0
-    assert troubles(daemon) == []
+    assert ledger_problems(daemon) == []
     daemon.stop()
-    assert {one: one.read_bytes() for one in path.parent.glob("ledger*")} == before
+    assert {file: file.read_bytes() for file in path.parent.glob("ledger*")} == before
     writing = launch(inside)
     eventually(lambda: SECRET.encode() not in path.read_bytes())
     assert ledger(writing)["path"] == str(path)

@@ -1,4 +1,4 @@
-"""Lines of a note are corrected by their place under the real daemon: as they were seen, or not at all."""
+"""Lines of a note are replaced by their citation under the real daemon: only if they still say what the caller saw."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -26,38 +26,38 @@ def daemon(tmp_path: Any) -> Iterator[RunningDaemon]:
         yield running
 
 
-def put(daemon: RunningDaemon, citation: str, old: str, new: str) -> Any:
+def replace(daemon: RunningDaemon, citation: str, old: str, new: str) -> Any:
     return daemon.client().call("POST", "/lines/replace", {"citation": citation, "old": old, "new": new})
 
 
-def test_lines_are_replaced_with_the_ends_that_the_note_has_and_taken_back(daemon: RunningDaemon) -> None:
+def test_lines_are_replaced_with_existing_line_ends_and_undone(daemon: RunningDaemon) -> None:
     pier = daemon.workspace / "memory" / "pier.md"
-    said = put(daemon, "memory/pier.md#L3-L4", "The pier is green.\nIt has two lamps.", "The pier is blue.")
-    assert (said["path"], said["changed"], said["searchable"]) == ("memory/pier.md", True, True)
-    assert said["notes"] == []
+    reply = replace(daemon, "memory/pier.md#L3-L4", "The pier is green.\nIt has two lamps.", "The pier is blue.")
+    assert (reply["path"], reply["changed"], reply["searchable"]) == ("memory/pier.md", True, True)
+    assert reply["notes"] == []
     assert "blue" in daemon.client().search("of what colour is the pier")["results"][0]["snippet"]
     assert pier.read_bytes() == NOTE.replace("green.\r\nIt has two lamps.", "blue.").encode()
     (change,) = daemon.client().changes(by="lines")["changes"]
-    assert (change["id"], change["why"]) == (said["change"], "lines were corrected by their place")
-    daemon.client().undo(said["change"])
+    assert (change["id"], change["why"]) == (reply["change"], "lines were corrected by their place")
+    daemon.client().undo(reply["change"])
     assert pier.read_bytes() == NOTE.encode()
     assert "green" in daemon.client().search("of what colour is the pier")["results"][0]["snippet"]
 
 
-def test_lines_that_moved_are_found_and_others_are_left_alone(daemon: RunningDaemon) -> None:
+def test_moved_lines_are_found_and_changed_ones_refused(daemon: RunningDaemon) -> None:
     pier = daemon.workspace / "memory" / "pier.md"
     pier.write_text("# New head\n\nThe pier is green.\n\nThe pier is grey.\n")
-    put(daemon, "memory/pier.md#L5", "The pier is green.", "The pier is blue.")
+    replace(daemon, "memory/pier.md#L5", "The pier is green.", "The pier is blue.")
     assert pier.read_text() == "# New head\n\nThe pier is blue.\n\nThe pier is grey.\n"
     for old in ("The pier is green.", "The pier is", "The pier is grey"):
         with pytest.raises(InvalidRequest, match="says something else by now: nothing was written"):
-            put(daemon, "memory/pier.md#L5", old, "The pier is red.")
+            replace(daemon, "memory/pier.md#L5", old, "The pier is red.")
     assert "red" not in pier.read_text()
 
 
-def test_same_again_changes_nothing(daemon: RunningDaemon) -> None:
-    said = put(daemon, "memory/pier.md#L4", "It has two lamps.", "It has two lamps.")
-    assert (said["changed"], said["change"]) == (False, None)
+def test_same_text_changes_nothing(daemon: RunningDaemon) -> None:
+    reply = replace(daemon, "memory/pier.md#L4", "It has two lamps.", "It has two lamps.")
+    assert (reply["changed"], reply["change"]) == (False, None)
 
 
 @pytest.mark.parametrize(
@@ -75,8 +75,10 @@ def test_same_again_changes_nothing(daemon: RunningDaemon) -> None:
         ("memory/pier.md#L3", "The pier is green.", "<!-- memoryd:begin -->\n<!-- memoryd:end -->", "reflect writes"),
     ],
 )
-def test_what_may_not_be_replaced_stays(daemon: RunningDaemon, citation: str, old: str, new: str, why: str) -> None:
+def test_refused_replacement_changes_nothing(
+    daemon: RunningDaemon, citation: str, old: str, new: str, why: str
+) -> None:
     notes = {path: path.read_bytes() for path in daemon.workspace.rglob("*.md")}
     with pytest.raises((InvalidRequest, NotNow), match=why):
-        put(daemon, citation, old, new)
+        replace(daemon, citation, old, new)
     assert {path: path.read_bytes() for path in daemon.workspace.rglob("*.md")} == notes

@@ -1,9 +1,7 @@
-"""The loopback port of the real daemon, asked by curl and by a plain HTTP client."""
+"""The loopback port of the real daemon, used with curl and with a plain HTTP client."""
 
 import json
-import os
 import socket
-import sys
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -31,14 +29,12 @@ def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OpenPort]:
 
 
 def memoryctl(opened: OpenPort, *arguments: str) -> str:
-    """Return what a command prints."""
-    program = [sys.executable, "-c", "from memoryd.cli.main import main; main()", *arguments]
-    environment = {**opened.daemon.env, "PYTHONPATH": os.environ.get("PYTHONPATH", "")}
-    return ran(program, env=environment, capture_output=True, text=True, timeout=60).stdout
+    """Return the output of a command."""
+    return opened.daemon.memoryctl(*arguments).stdout
 
 
 def curl(opened: OpenPort, path: str, *arguments: str) -> str:
-    """Return what curl prints of a reply, asked with the token."""
+    """Return the reply to curl, sent with the token."""
     header = f"Authorization: Bearer {opened.token}"
     command = ["curl", "-sS", "--max-time", "20", "-H", header, *arguments, f"{opened.url}{path}"]
     return ran(command, capture_output=True, text=True, timeout=60, check=True).stdout
@@ -55,14 +51,14 @@ def reason_of(opened: OpenPort) -> str:
 def pier(opened: OpenPort) -> str:
     """Return the id of the memory about the pier."""
     docs = opened.ask("GET", "/api/v1/memory/docs", params={"q": "pier painted"}).json()["docs"]
-    return next(str(one["id"]) for one in docs if one["text"] == PIER)
+    return next(str(doc["id"]) for doc in docs if doc["text"] == PIER)
 
 
 def log_of(opened: OpenPort) -> str:
     return (opened.daemon.workspace / "memory" / "2026-11-18.md").read_text()
 
 
-def test_curl_asks_with_the_token(opened: OpenPort) -> None:
+def test_curl_works_with_the_token(opened: OpenPort) -> None:
     assert json.loads(curl(opened, "/v1/health")) == {"ok": True, "ready": True}
     found = json.loads(
         curl(opened, "/v1/search", "-H", "Content-Type: application/json", "-d", '{"query": "gateway alder"}')
@@ -71,28 +67,28 @@ def test_curl_asks_with_the_token(opened: OpenPort) -> None:
     assert json.loads(curl(opened, "/api/v1/memory/docs?q=pier&limit=5"))["docs"][0]["text"] == PIER
 
 
-def test_counts_have_the_shape_of_the_other_program(opened: OpenPort) -> None:
+def test_stats_have_the_keys_of_rsclaw(opened: OpenPort) -> None:
     stats = opened.ask("GET", "/api/v1/memory/stats").json()
     assert list(stats) == ["total", "by_tier", "by_kind", "by_scope", "pinned"]
     assert stats["total"] == 2
     assert sum(stats["by_tier"].values()) == sum(stats["by_kind"].values()) == sum(stats["by_scope"].values()) == 2
 
 
-def test_documents_are_listed_found_and_told(opened: OpenPort) -> None:
+def test_documents_are_listed_filtered_and_read(opened: OpenPort) -> None:
     docs = opened.ask("GET", "/api/v1/memory/docs").json()
     assert list(docs) == ["docs"]
-    assert all(set(one) == DOCUMENT for one in docs["docs"])
+    assert all(set(doc) == DOCUMENT for doc in docs["docs"])
     assert len(docs["docs"]) == 2
     assert len(opened.ask("GET", "/api/v1/memory/docs", params={"limit": 1}).json()["docs"]) == 1
     kinds = opened.ask("GET", "/api/v1/memory/docs", params={"kind": "opinion"}).json()["docs"]
-    assert [one["text"] for one in kinds] == ["green tea is the best"]
+    assert [kind["text"] for kind in kinds] == ["green tea is the best"]
     assert opened.ask("GET", "/api/v1/memory/docs", params={"scope": "global"}).json() == {"docs": []}
     assert opened.ask("GET", f"/api/v1/memory/docs/{pier(opened)}").json()["doc"]["text"] == PIER
-    for asked in ({"kind": "nonsense"}, {"scope": "nobody's"}, {"limit": 0}, {"limit": 100_000}):
-        assert opened.ask("GET", "/api/v1/memory/docs", params=asked).status_code == httpx.codes.BAD_REQUEST
+    for query in ({"kind": "nonsense"}, {"scope": "nobody's"}, {"limit": 0}, {"limit": 100_000}):
+        assert opened.ask("GET", "/api/v1/memory/docs", params=query).status_code == httpx.codes.BAD_REQUEST
 
 
-def test_memory_is_pinned_weighed_and_deleted_and_that_can_be_undone(opened: OpenPort) -> None:
+def test_memory_is_pinned_weighted_deleted_and_undone(opened: OpenPort) -> None:
     before, name = log_of(opened), pier(opened)
     pinned = json.loads(curl(opened, f"/api/v1/memory/{name}/pin", "-X", "POST"))
     assert (pinned["doc"]["pinned"], pinned["changed"]) == (True, True)
@@ -114,7 +110,7 @@ def test_memory_is_pinned_weighed_and_deleted_and_that_can_be_undone(opened: Ope
     assert log_of(opened) == before
 
 
-def test_new_token_holds_at_once_and_the_old_one_no_more(opened: OpenPort) -> None:
+def test_new_token_replaces_the_old_at_once(opened: OpenPort) -> None:
     old = opened.token
     with httpx.stream("GET", f"{opened.url}/v1/events", headers=_bearer(old), timeout=SECONDS) as stream:
         lines = stream.iter_lines()
@@ -125,20 +121,20 @@ def test_new_token_holds_at_once_and_the_old_one_no_more(opened: OpenPort) -> No
         assert opened.ask("GET", "/v1/health", token=old).status_code in (401, 429)
         assert opened.ask("GET", "/v1/health", token=new).is_success
         with httpx.stream("GET", f"{opened.url}/v1/events", headers=_bearer(new), timeout=SECONDS) as other:
-            heard = other.iter_lines()
-            assert next(heard) == ": connected"
-            # of which nobody was told before
+            new_lines = other.iter_lines()
+            assert next(new_lines) == ": connected"
+            # an event that was not sent before
             opened.daemon.client().reflect(dry_run=True)
-            assert any('"step"' in line for line in heard)
-        assert not any('"step"' in line for line in lines), "the stream ends, and before what happens then"
+            assert any('"step"' in line for line in new_lines)
+        assert not any('"step"' in line for line in lines), "the old stream has ended before"
     assert memoryctl(opened, "http", "token").splitlines() == [path, new]
     assert json.loads(memoryctl(opened, "http", "token", "--json")) == {"tokenFile": path, "token": new}
 
 
-def test_status_and_doctor_show_the_file_and_never_the_token(opened: OpenPort) -> None:
+def test_status_and_doctor_show_the_token_file_but_no_token(opened: OpenPort) -> None:
     for command in (("status",), ("status", "--json"), ("doctor",), ("doctor", "--json")):
         shown = memoryctl(opened, *command)
-        # a narrow terminal folds a long path
+        # a narrow terminal wraps a long path
         assert str(opened.token_file) in shown.replace("\n", "").replace(" ", "") or str(opened.token_file) in shown
         assert str(opened.port) in shown
         assert opened.token not in shown
@@ -153,7 +149,7 @@ def test_neither_token_nor_question_is_logged(opened: OpenPort) -> None:
     assert "y" * 43 not in log
 
 
-def test_token_file_that_others_may_read_shuts_the_port(opened: OpenPort) -> None:
+def test_token_file_readable_by_others_closes_the_port(opened: OpenPort) -> None:
     opened.token_file.chmod(0o644)
     try:
         assert opened.ask("GET", "/v1/health").status_code == httpx.codes.UNAUTHORIZED
@@ -170,26 +166,7 @@ def doctor_of_port(opened: OpenPort) -> tuple[str, str]:
     return found["state"], found["message"]
 
 
-def test_doctor_tells_a_port_that_another_program_has(tmp_path: Path) -> None:
-    port = free_port()
-    with closing(socket.socket()) as taken:
-        taken.bind(("127.0.0.1", port))
-        taken.listen()
-        with open_port(tmp_path, http={"port": port}, waits=False) as opened:
-            eventually(lambda: "another program listens there" in reason_of(opened))
-            state, told = doctor_of_port(opened)
-            assert (state, told.partition(": ")[0]) == ("wrong", f"port {port} of 127.0.0.1")
-            assert "another program listens there" in told
-            opened.daemon.stop()
-            assert doctor_of_port(opened) == ("wrong", f"another program listens on port {port} of 127.0.0.1")
-            taken.close()
-            assert doctor_of_port(opened)[0] == "ok"
-            opened.daemon.start()
-            opened.until_open()
-            assert doctor_of_port(opened)[0] == "ok"
-
-
-def test_port_that_is_taken_is_told_and_opened_when_it_is_free(tmp_path: Path) -> None:
+def test_occupied_port_is_reported_and_opened_when_free(tmp_path: Path) -> None:
     port = free_port()
     with closing(socket.socket()) as taken:
         taken.bind(("127.0.0.1", port))
@@ -199,18 +176,26 @@ def test_port_that_is_taken_is_told_and_opened_when_it_is_free(tmp_path: Path) -
             assert not opened.state()["open"]
             assert "loopback port" in opened.daemon.degraded()
             assert opened.daemon.client().search("gateway")["results"]
+            state, message = doctor_of_port(opened)
+            assert (state, message.partition(": ")[0]) == ("wrong", f"port {port} of 127.0.0.1")
+            assert "another program listens there" in message
+            opened.daemon.stop()
+            assert doctor_of_port(opened) == ("wrong", f"another program listens on port {port} of 127.0.0.1")
+            opened.daemon.start()
             taken.close()
             opened.until_open()
             assert opened.ask("GET", "/v1/health").is_success
-            # an open connection does not hold up the end
+            assert doctor_of_port(opened)[0] == "ok"
+            # an open connection does not delay the stop
             with httpx.stream(
                 "GET", f"{opened.url}/v1/events", headers={"Authorization": f"Bearer {opened.token}"}, timeout=SECONDS
             ) as stream:
                 assert next(stream.iter_lines()) == ": connected"
                 assert opened.daemon.stop() == 0
+            assert doctor_of_port(opened)[0] == "ok"
 
 
-def test_link_in_place_of_the_token_file_keeps_the_port_shut(tmp_path: Path) -> None:
+def test_symlink_as_token_file_keeps_the_port_closed(tmp_path: Path) -> None:
     (tmp_path / "elsewhere").write_text("x" * 43)
     (tmp_path / "elsewhere").chmod(0o600)
     (tmp_path / "token").symlink_to(tmp_path / "elsewhere")
@@ -224,7 +209,7 @@ def test_link_in_place_of_the_token_file_keeps_the_port_shut(tmp_path: Path) -> 
         assert (tmp_path / "elsewhere").read_text() == "x" * 43
 
 
-def test_address_of_ipv6_is_served_or_its_absence_told(tmp_path: Path) -> None:
+def test_ipv6_address_is_served_or_reported_as_unavailable(tmp_path: Path) -> None:
     with open_port(tmp_path, http={"host": "::1"}, waits=False) as opened:
         eventually(lambda: opened.state()["open"] or reason_of(opened))
         if opened.state()["open"]:
@@ -234,26 +219,7 @@ def test_address_of_ipv6_is_served_or_its_absence_told(tmp_path: Path) -> None:
         assert opened.daemon.client().search("gateway")["results"]
 
 
-def test_read_only_memory_is_not_written_by_the_port(tmp_path: Path) -> None:
-    with open_port(tmp_path, memory={"readOnly": True}) as opened:
-        before = {path: path.read_bytes() for path in opened.daemon.workspace.rglob("*.md")}
-        name = pier(opened)
-        assert opened.ask("GET", "/api/v1/memory/stats").json()["total"] == 2
-        for method, path, body in (
-            ("POST", f"/api/v1/memory/{name}/pin", {}),
-            ("POST", f"/api/v1/memory/{name}/unpin", {}),
-            ("POST", f"/api/v1/memory/{name}/importance", {"importance": 0.5}),
-            ("DELETE", f"/api/v1/memory/{name}", {}),
-            ("POST", "/v1/memories", {"text": "planted"}),
-            ("POST", "/v1/retain", {"text": "planted"}),
-            ("POST", "/v1/core/append", {"text": "- planted"}),
-        ):
-            reply = opened.ask(method, path, json=body)
-            assert (path, reply.json()["error"]["code"]) == (path, "denied")
-        assert {path: path.read_bytes() for path in opened.daemon.workspace.rglob("*.md")} == before
-
-
-def test_port_is_off_unless_it_is_wanted(tmp_path: Path) -> None:
+def test_port_is_off_unless_enabled(tmp_path: Path) -> None:
     with open_port(tmp_path, http={"enabled": False}, waits=False) as opened:
         with opened.daemon.client() as client:
             assert client.status()["http"] is None
@@ -262,7 +228,7 @@ def test_port_is_off_unless_it_is_wanted(tmp_path: Path) -> None:
             opened.talk(b"GET / HTTP/1.1\r\n\r\n")
 
 
-def test_page_and_calls_share_the_port_and_each_has_its_own_key(opened: OpenPort) -> None:
+def test_page_and_calls_share_the_port_with_separate_keys(opened: OpenPort) -> None:
     with opened.daemon.client() as client:
         link = client.open_page()["url"]
     assert link.startswith(f"{opened.url}/web/login#")
@@ -273,8 +239,8 @@ def test_page_and_calls_share_the_port_and_each_has_its_own_key(opened: OpenPort
     assert opened.ask("GET", "/v1/health").status_code == 200
 
 
-def test_page_is_shown_under_no_name_of_a_network(tmp_path: Path) -> None:
-    """By plain HTTP its cookie would go to whoever the name leads to; a tunnel from another port is no network."""
+def test_page_is_not_served_under_a_network_name(tmp_path: Path) -> None:
+    """Over plain HTTP its cookie would go to whoever the name points to; a tunnel from another port is allowed."""
     names: dict[str, object] = {"allowedHosts": ["memory.internal:80", "localhost:9999"]}
     with open_port(tmp_path, http=names) as opened:
         headers = {**_bearer(opened.token), "Host": "memory.internal:80"}
@@ -282,11 +248,11 @@ def test_page_is_shown_under_no_name_of_a_network(tmp_path: Path) -> None:
         with opened.daemon.client() as client:
             token = client.open_page()["url"].partition("#")[2]
 
-        def come_in(host: str) -> httpx.Response:
+        def log_in(host: str) -> httpx.Response:
             return httpx.post(f"{opened.url}/web/login", data={"token": token}, headers={**OURS, "Host": host})
 
-        refused = come_in("memory.internal:80")
+        refused = log_in("memory.internal:80")
         assert (refused.status_code, "set-cookie" in refused.headers) == (403, False)
         shown = httpx.get(f"{opened.url}/web/login", headers={"Host": "memory.internal:80"})
         assert (shown.status_code, "under 127.0.0.1 and localhost alone" in shown.text) == (403, True)
-        assert come_in("localhost:9999").status_code == 303, "the link is good"
+        assert log_in("localhost:9999").status_code == 303, "the link still works"

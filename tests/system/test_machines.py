@@ -1,4 +1,4 @@
-"""One folder on two machines: use, pins, steps of opinions and what is forgotten come to agree, whatever carries it."""
+"""One folder on two machines: use, pins, confidence and forgetting converge, whatever copies the files."""
 
 import json
 import shutil
@@ -28,43 +28,43 @@ CANARY = "gauge at the weir"
 
 
 @pytest.fixture
-def pair(tmp_path: Path) -> Iterator[tuple[RunningDaemon, RunningDaemon, Carrier]]:
-    both = machine(tmp_path / "desk"), machine(tmp_path / "laptop")
-    (both[0].workspace / LOG).write_text(NOTE)
-    carrier = Carrier(both[0].workspace, both[1].workspace)
+def both(tmp_path: Path) -> Iterator[tuple[RunningDaemon, RunningDaemon, Carrier]]:
+    machines = machine(tmp_path / "desk"), machine(tmp_path / "laptop")
+    (machines[0].workspace / LOG).write_text(NOTE)
+    carrier = Carrier(machines[0].workspace, machines[1].workspace)
     carrier.carry()
-    for one in both:
-        one.start()
-        one.client().sync()
-    yield (*both, carrier)
-    for one in both:
-        one.stop()
+    for daemon in machines:
+        daemon.start()
+        daemon.client().sync()
+    yield (*machines, carrier)
+    for daemon in machines:
+        daemon.stop()
 
 
-def settled(carrier: Carrier, *conditions: Callable[[], object]) -> None:
-    """Carry files until all of it holds and both folders are alike."""
+def carry_until(carrier: Carrier, *conditions: Callable[[], object]) -> None:
+    """Copy files until all conditions hold and both folders are equal."""
 
-    def holds() -> bool:
+    def is_done() -> bool:
         carrier.carry()
         return all(condition() for condition in conditions) and carrier.is_level
 
-    eventually(holds, step=0.5)
+    eventually(is_done, step=0.5)
 
 
 def uses(daemon: RunningDaemon, words: str = "herons") -> int:
     with Client(daemon.socket) as client:
-        return next(one["access_count"] for one in client.memories()["memories"] if words in one["text"])
+        return next(memory["access_count"] for memory in client.memories()["memories"] if words in memory["text"])
 
 
 def texts(daemon: RunningDaemon) -> list[str]:
     with Client(daemon.socket) as client:
         client.sync()
-        return sorted(one["text"] for one in client.memories()["memories"])
+        return sorted(memory["text"] for memory in client.memories()["memories"])
 
 
 def recalled(daemon: RunningDaemon, question: str) -> list[str]:
     with Client(daemon.socket) as client:
-        return [json.dumps(one) for one in client.recall(question, touch=False)["results"]]
+        return [json.dumps(item) for item in client.recall(question, touch=False)["results"]]
 
 
 def use(daemon: RunningDaemon, times: int, words: str = "herons nest island") -> None:
@@ -76,46 +76,49 @@ def journals(daemon: RunningDaemon) -> list[Path]:
     return sorted((daemon.workspace / MACHINES).glob("*.jsonl"))
 
 
-def test_use_is_counted_once_by_both_and_pins_travel_with_the_note(
-    pair: tuple[RunningDaemon, RunningDaemon, Carrier],
+def test_use_is_counted_once_and_pins_are_in_the_note(
+    both: tuple[RunningDaemon, RunningDaemon, Carrier],
 ) -> None:
-    desk, laptop, carrier = pair
+    desk, laptop, carrier = both
     use(desk, 3)
     use(laptop, 2)
-    settled(carrier, lambda: uses(desk) == 5, lambda: uses(laptop) == 5)
-    memory = next(one for one in laptop.client().memories()["memories"] if "herons" in one["text"])
+    carry_until(carrier, lambda: uses(desk) == 5, lambda: uses(laptop) == 5)
+    memory = next(row for row in laptop.client().memories()["memories"] if "herons" in row["text"])
     laptop.client().pin_memory(memory["id"])
     use(laptop, 1)
-    settled(carrier, lambda: uses(desk) == 6, lambda: uses(laptop) == 6)
+    carry_until(carrier, lambda: uses(desk) == 6, lambda: uses(laptop) == 6)
     eventually(
-        lambda: [one["pinned"] for one in desk.client().memories()["memories"] if "herons" in one["text"]] == [True]
+        lambda: (
+            [memory["pinned"] for memory in desk.client().memories()["memories"] if "herons" in memory["text"]]
+            == [True]
+        )
     )
     assert len(journals(desk)) == 2
     assert carrier.conflicts == 0
-    for one in journals(desk):
-        assert CANARY.encode() not in one.read_bytes()
-    for path in (one for daemon in (desk, laptop) for one in journals(daemon)):
+    for journal in journals(desk):
+        assert CANARY.encode() not in journal.read_bytes()
+    for path in (journal for daemon in (desk, laptop) for journal in journals(daemon)):
         if path.stat().st_uid == desk.workspace.stat().st_uid:
             assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    # once more, and after a start, nothing is counted again
+    # nothing is counted again, also after a restart
     desk.stop()
     desk.start()
     desk.client().sync()
     use(desk, 1)
-    settled(carrier, lambda: uses(desk) == 7, lambda: uses(laptop) == 7)
+    carry_until(carrier, lambda: uses(desk) == 7, lambda: uses(laptop) == 7)
 
 
-def test_what_is_forgotten_on_one_is_forgotten_on_both_and_does_not_come_back(
-    pair: tuple[RunningDaemon, RunningDaemon, Carrier],
+def test_forgetting_reaches_both_machines_and_old_copies_stay_forgotten(
+    both: tuple[RunningDaemon, RunningDaemon, Carrier],
 ) -> None:
-    desk, laptop, carrier = pair
+    desk, laptop, carrier = both
     use(laptop, 1, "gauge weir reads")
     desk.client().forget(CANARY)
-    # meanwhile somebody writes into the same note on the other machine
+    # meanwhile the same note is edited on the other machine
     (laptop.workspace / LOG).write_text(NOTE.replace("# Monday", "# Monday\n\nRain until noon."))
-    settled(
+    carry_until(
         carrier,
-        lambda: not any(CANARY in one for one in texts(desk) + texts(laptop)),
+        lambda: not any(CANARY in text for text in texts(desk) + texts(laptop)),
         lambda: not any(CANARY in path.read_text() for side in (desk, laptop) for path in side.workspace.rglob("*.md")),
     )
     for side in (desk, laptop):
@@ -124,18 +127,18 @@ def test_what_is_forgotten_on_one_is_forgotten_on_both_and_does_not_come_back(
     # an old version of the note comes back
     (desk.workspace / LOG).write_text(NOTE)
     desk.client().sync()
-    # by its words, and by whom it names
-    eventually(lambda: not any(CANARY in one for one in recalled(desk, "what does the gauge read")))
-    assert not any(CANARY in one for one in recalled(desk, "what is known of Ada"))
-    assert not any(CANARY in one for one in texts(desk))
+    # neither by its words nor by its entity
+    eventually(lambda: not any(CANARY in text for text in recalled(desk, "what does the gauge read")))
+    assert not any(CANARY in text for text in recalled(desk, "what is known of Ada"))
+    assert not any(CANARY in text for text in texts(desk))
     assert CANARY not in json.dumps(desk.client().search("gauge weir"))
     assert CANARY in (desk.workspace / LOG).read_text()
-    settled(carrier, lambda: not any(CANARY in path.read_text() for path in desk.workspace.rglob("*.md")))
-    # who states it again is heard on both
+    carry_until(carrier, lambda: not any(CANARY in path.read_text() for path in desk.workspace.rglob("*.md")))
+    # stating it again makes it known on both
     laptop.client().retain("W @Ada: The gauge at the weir reads 41")
-    settled(carrier, *(lambda side=side: any(CANARY in one for one in texts(side)) for side in (desk, laptop)))
+    carry_until(carrier, *(lambda side=side: any(CANARY in text for text in texts(side)) for side in (desk, laptop)))
     again = ("import", "--dry-run", str(_exported(desk)))
-    settled(carrier, lambda: "was forgotten" not in desk.memoryctl(*again).stderr)
+    carry_until(carrier, lambda: "was forgotten" not in desk.memoryctl(*again).stderr)
 
 
 def _exported(side: RunningDaemon) -> Path:
@@ -144,18 +147,20 @@ def _exported(side: RunningDaemon) -> Path:
     return path
 
 
-def test_what_is_undone_stands_again_on_both(pair: tuple[RunningDaemon, RunningDaemon, Carrier]) -> None:
-    desk, laptop, carrier = pair
+def test_undone_forgetting_restores_on_both_machines(both: tuple[RunningDaemon, RunningDaemon, Carrier]) -> None:
+    desk, laptop, carrier = both
     change = desk.client().forget(CANARY, undoable=True)["changes"][0]
-    settled(carrier, *(lambda side=side: not any(CANARY in one for one in texts(side)) for side in (desk, laptop)))
+    carry_until(
+        carrier, *(lambda side=side: not any(CANARY in text for text in texts(side)) for side in (desk, laptop))
+    )
     desk.client().undo(change)
-    settled(carrier, *(lambda side=side: any(CANARY in one for one in texts(side)) for side in (desk, laptop)))
+    carry_until(carrier, *(lambda side=side: any(CANARY in text for text in texts(side)) for side in (desk, laptop)))
     assert sorted(texts(desk)) == sorted(texts(laptop))
 
 
-def test_confidence_agrees_by_the_steps_of_both(pair: tuple[RunningDaemon, RunningDaemon, Carrier]) -> None:
-    desk, laptop, carrier = pair
-    opinion = next(one["id"] for one in desk.client().memories()["memories"] if "paper maps" in one["text"])
+def test_confidence_converges_with_steps_of_both_machines(both: tuple[RunningDaemon, RunningDaemon, Carrier]) -> None:
+    desk, laptop, carrier = both
+    opinion = next(memory["id"] for memory in desk.client().memories()["memories"] if "paper maps" in memory["text"])
     desk.client().retain(f"O(c=0.6, supports={opinion[:8]}) @Ada: Bought another paper map of the river")
     desk.client().reflect()
     laptop.client().retain(f"W(contradicts={opinion[:8]}) @Ada: Navigated by the phone all day")
@@ -164,21 +169,21 @@ def test_confidence_agrees_by_the_steps_of_both(pair: tuple[RunningDaemon, Runni
     def steps(side: RunningDaemon) -> list[tuple[str, float]]:
         with Client(side.socket) as client:
             client.sync()
-            return [(one["label"], one["after"]) for one in client.why_opinion(opinion)["steps"]]
+            return [(step["label"], step["after"]) for step in client.why_opinion(opinion)["steps"]]
 
-    settled(carrier, lambda: steps(desk) == steps(laptop), lambda: len(steps(desk)) == 2)
+    carry_until(carrier, lambda: steps(desk) == steps(laptop), lambda: len(steps(desk)) == 2)
     assert steps(desk) == [("reinforce", 0.65), ("contradict", 0.55)]
     assert desk.client().replay_opinions()["equal"]
 
 
-def test_machine_whose_disk_was_copied_takes_an_id_of_its_own(tmp_path: Path) -> None:
+def test_machine_from_a_copied_disk_takes_a_new_id(tmp_path: Path) -> None:
     desk, laptop = machine(tmp_path / "desk"), machine(tmp_path / "laptop")
     (desk.workspace / LOG).write_text(NOTE)
     carrier = Carrier(desk.workspace, laptop.workspace)
     with desk:
         desk.client().sync()
         use(desk, 4)
-        eventually(lambda: any(b"used" in one.read_bytes() for one in journals(desk)))
+        eventually(lambda: any(b"used" in journal.read_bytes() for journal in journals(desk)))
     shutil.copytree(desk.state, laptop.state, dirs_exist_ok=True)
     carrier.carry()
     moved = laptop.memoryctl("workspace", "move", str(desk.workspace), str(laptop.workspace))
@@ -188,19 +193,19 @@ def test_machine_whose_disk_was_copied_takes_an_id_of_its_own(tmp_path: Path) ->
             side.client().sync()
             use(side, 1)
         for side in (desk, laptop):
-            eventually(partial(has_told, side))
-        # both have written into a journal of one name: what each counted since the copy counts once for both
-        settled(carrier, lambda: carrier.conflicts == 1, lambda: uses(desk) == uses(laptop) == 5)
+            eventually(partial(has_exported_uses, side))
+        # both have written into a journal of one name: each use since the copy counts once on both
+        carry_until(carrier, lambda: carrier.conflicts == 1, lambda: uses(desk) == uses(laptop) == 5)
         eventually(lambda: any("which took a new one" in side.log.read_text() for side in (desk, laptop)))
         for side in (desk, laptop):
             use(side, 1)
-        settled(carrier, lambda: uses(desk) == uses(laptop) == 7, lambda: len(journals(desk)) == 3)
+        carry_until(carrier, lambda: uses(desk) == uses(laptop) == 7, lambda: len(journals(desk)) == 3)
         assert carrier.conflicts == 1
-        told = desk.memoryctl("doctor", "--section", "machines").stdout
-        assert "two machines had one id" in " ".join(told.split())
+        report = desk.memoryctl("doctor", "--section", "machines").stdout
+        assert "two machines had one id" in " ".join(report.split())
 
 
-def has_told(side: RunningDaemon) -> bool:
+def has_exported_uses(side: RunningDaemon) -> bool:
     return uses(side) == 5 and b'"count":5' in journals(side)[0].read_bytes()
 
 
@@ -212,29 +217,27 @@ HOSTILE = {
 }
 
 
-def test_broken_foreign_and_huge_journals_cost_themselves_alone(
-    pair: tuple[RunningDaemon, RunningDaemon, Carrier], tmp_path: Path
-) -> None:
-    desk, laptop, carrier = pair
+def test_bad_journals_affect_nothing_else(both: tuple[RunningDaemon, RunningDaemon, Carrier], tmp_path: Path) -> None:
+    desk, laptop, carrier = both
     use(laptop, 2)
-    settled(carrier, lambda: uses(desk) == 2)
+    carry_until(carrier, lambda: uses(desk) == 2)
     folder = desk.workspace / MACHINES
     for name, content in HOSTILE.items():
         (folder / name).write_bytes(content)
     with (folder / "huge.jsonl").open("wb") as file:
         file.truncate(2**33)
     (folder / "link.jsonl").symlink_to("/etc/passwd")
-    theirs = next(one for one in journals(laptop) if b"used" in one.read_bytes())
+    theirs = next(journal for journal in journals(laptop) if b"used" in journal.read_bytes())
     (folder / theirs.name).write_bytes(theirs.read_bytes() + theirs.read_bytes()[:40])
     use(desk, 1)
     eventually(lambda: uses(desk) == 3)
-    told = " ".join(desk.memoryctl("doctor", "--section", "machines").stdout.split())
+    report = " ".join(desk.memoryctl("doctor", "--section", "machines").stdout.split())
     for name in (*HOSTILE, "huge.jsonl", "link.jsonl"):
-        assert (name in told) == (name != "empty.jsonl")
+        assert (name in report) == (name != "empty.jsonl")
     assert not desk.degraded()
 
 
-def test_without_the_right_secret_nothing_is_taken(tmp_path: Path) -> None:
+def test_journal_with_another_secret_is_ignored(tmp_path: Path) -> None:
     desk, stranger = machine(tmp_path / "desk"), machine(tmp_path / "stranger", "another secret of theirs")
     (desk.workspace / LOG).write_text(NOTE)
     carrier = Carrier(desk.workspace, stranger.workspace)
@@ -244,9 +247,9 @@ def test_without_the_right_secret_nothing_is_taken(tmp_path: Path) -> None:
         desk.client().sync()
         use(desk, 2)
         use(stranger, 1)
-        settled(carrier, lambda: len(journals(desk)) == 2)
-        told = " ".join(stranger.memoryctl("doctor", "--section", "machines").stdout.split())
-        assert "another secret" in told
+        carry_until(carrier, lambda: len(journals(desk)) == 2)
+        report = " ".join(stranger.memoryctl("doctor", "--section", "machines").stdout.split())
+        assert "another secret" in report
         assert (uses(desk), uses(stranger)) == (2, 1)
 
 
@@ -258,7 +261,7 @@ def git(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.torture
-def test_git_carries_it_and_its_conflict_is_settled(tmp_path: Path) -> None:
+def test_git_carries_the_journals_and_its_conflict_is_settled(tmp_path: Path) -> None:
     desk, laptop = machine(tmp_path / "desk"), machine(tmp_path / "laptop")
     (desk.workspace / LOG).write_text(NOTE)
     (desk.workspace / ".gitignore").write_text("/.memory/*\n!/.memory/machines/\n.memoryd-*\n")
@@ -284,13 +287,13 @@ def test_git_carries_it_and_its_conflict_is_settled(tmp_path: Path) -> None:
         use(laptop, 3)
         laptop.client().forget(CANARY)
 
-        def holds(*conditions: Callable[[], object]) -> bool:
+        def exchange_and_check(*conditions: Callable[[], object]) -> bool:
             for side in (desk, laptop, desk):
                 exchange(side)
             return all(condition() for condition in conditions)
 
-        eventually(lambda: holds(lambda: uses(desk) == 5, lambda: uses(laptop) == 5), step=1)
-        eventually(lambda: holds(lambda: not any(CANARY in one for one in texts(desk))), step=1)
+        eventually(lambda: exchange_and_check(lambda: uses(desk) == 5, lambda: uses(laptop) == 5), step=1)
+        eventually(lambda: exchange_and_check(lambda: not any(CANARY in text for text in texts(desk))), step=1)
         for side, hour in ((desk, "nine"), (laptop, "ten")):
             path = side.workspace / LOG
             path.write_text(path.read_text().replace("# Monday", f"# Monday\n\nThe ferry leaves at {hour}."))

@@ -1,4 +1,4 @@
-"""A hundred agents with a workspace each in one daemon, started where a process may open few files."""
+"""A daemon with a hundred agents, each with its workspace, started with a low limit of open files."""
 
 import json
 from collections.abc import Iterator

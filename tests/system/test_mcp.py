@@ -1,4 +1,4 @@
-"""`memoryctl mcp`, driven by the client of the SDK over stdio, against the real daemon."""
+"""`memoryctl mcp`, used by the client of the SDK over stdio, with the real daemon."""
 
 import json
 from collections.abc import Iterator
@@ -11,6 +11,7 @@ from mcp_types import Tool
 from memoryd.domain.text.tokens import estimate
 from tests.daemon import RunningDaemon, write_config, write_workspace
 from tests.mcp_program import DrivenByProtocol, McpProgram, driven, text_of
+from tests.system.files import contents
 
 READING = {"memory_search", "memory_get", "recall", "reflect_proposals"}
 ADDING = {"memory_add", "core_edit"}
@@ -19,7 +20,7 @@ ALL = READING | ADDING | {"memory_pin", "memory_unpin", "memory_delete", "memory
 
 @pytest.fixture(scope="module")
 def mcp_daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningDaemon]:
-    """A daemon that finds by words, with notes, a memory, and a conversation."""
+    """Run a daemon without a model, with notes, a memory, and a conversation."""
     home = tmp_path_factory.mktemp("mcp")
     workspace = write_workspace(home / "workspace")
     long = "\n".join(f"- Harbour entry {number}: the tide was low, and the ferry late." for number in range(400))
@@ -39,95 +40,86 @@ def mcp_daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningDaem
 
 
 @pytest.fixture(scope="module")
-def asked(mcp_daemon: RunningDaemon) -> Iterator[DrivenByProtocol]:
-    """The client of a program that only reads."""
+def reader(mcp_daemon: RunningDaemon) -> Iterator[DrivenByProtocol]:
+    """Return the client of a program that only reads."""
     with driven(mcp_daemon) as client:
         yield client
 
 
 @pytest.fixture(scope="module")
 def writing(mcp_daemon: RunningDaemon) -> Iterator[DrivenByProtocol]:
-    """The client of a program that may do all there is, by the handshake of older clients."""
+    """Return the client of a program with all rights, with the handshake of older clients."""
     with driven(mcp_daemon, "--write=all", "--max-tokens=300", mode="legacy") as client:
         yield client
 
 
-def test_tools_that_read_are_all_that_is_offered(asked: DrivenByProtocol) -> None:
-    tools = asked.tools()
+def test_only_reading_tools_are_offered_by_default(reader: DrivenByProtocol) -> None:
+    tools = reader.tools()
     assert tools.keys() == READING
     assert {hints(tool) for tool in tools.values()} == {(True, False, True)}
     assert all(tool.output_schema and tool.input_schema["additionalProperties"] is False for tool in tools.values())
 
 
 def hints(tool: Tool) -> tuple[bool | None, bool | None, bool | None]:
-    """Return whether a tool only reads, whether it may destroy, and whether twice is as good as once."""
+    """Return whether a tool only reads, whether it is destructive, and whether it is idempotent."""
     assert tool.annotations is not None
     return tool.annotations.read_only_hint, tool.annotations.destructive_hint, tool.annotations.idempotent_hint
 
 
-def test_search_answers_from_each_corpus_with_its_place(asked: DrivenByProtocol) -> None:
-    notes = asked.answer("memory_search", query="which machine runs the gateway", corpus="notes")
+def test_search_answers_from_each_corpus_with_citations(reader: DrivenByProtocol) -> None:
+    notes = reader.answer("memory_search", query="which machine runs the gateway", corpus="notes")
     assert notes["results"][0]["citation"] == "MEMORY.md#L1-L3"
-    [memory] = asked.answer("memory_search", query="where does Peter live", corpus="memories")["results"]
+    [memory] = reader.answer("memory_search", query="where does Peter live", corpus="memories")["results"]
     assert (memory["corpus"], memory["about"], memory["end_line"]) == ("memories", ["Peter"], memory["start_line"])
-    [memory] = asked.answer("memory_search", query="where does Peter live", corpus="memories", since="7d")["results"]
+    [memory] = reader.answer("memory_search", query="where does Peter live", corpus="memories", since="7d")["results"]
     assert (memory["corpus"], memory["state"]) == ("memories", "verified")
-    sessions = asked.answer("memory_search", query="colour of the bicycle", corpus="sessions")
-    assert {one["corpus"] for one in sessions["results"]} == {"sessions"}
-    everywhere = asked.answer("memory_search", query="Vienna")
-    assert [one["corpus"] for one in everywhere["results"]] == ["memories"]
-    assert asked.call("memory_search", query="x", corpus="memories", path="bank").is_error
+    sessions = reader.answer("memory_search", query="colour of the bicycle", corpus="sessions")
+    assert {item["corpus"] for item in sessions["results"]} == {"sessions"}
+    everywhere = reader.answer("memory_search", query="Vienna")
+    assert [item["corpus"] for item in everywhere["results"]] == ["memories"]
+    assert reader.call("memory_search", query="x", corpus="memories", path="bank").is_error
 
 
-def test_words_of_other_programs_for_a_search_are_understood(asked: DrivenByProtocol) -> None:
-    notes = asked.answer("memory_search", query="gateway", corpus="memory", maxResults=1)
-    assert [one["corpus"] for one in notes["results"]] == ["notes"]
-    assert asked.answer("memory_search", query="gateway", corpus="memory", minScore=1)["results"] == notes["results"]
-    [memory] = asked.answer("memory_search", query="where does Peter live", scope="workspace", top_k=3)["results"]
+def test_search_accepts_argument_names_of_other_programs(reader: DrivenByProtocol) -> None:
+    notes = reader.answer("memory_search", query="gateway", corpus="memory", maxResults=1)
+    assert [item["corpus"] for item in notes["results"]] == ["notes"]
+    assert reader.answer("memory_search", query="gateway", corpus="memory", minScore=1)["results"] == notes["results"]
+    [memory] = reader.answer("memory_search", query="where does Peter live", scope="workspace", top_k=3)["results"]
     assert memory["corpus"] == "memories"
-    late = asked.answer("memory_search", query="where does Peter live", scope="workspace", since="7d")
-    assert [one["id"] for one in late["results"]] == [memory["id"]]
-    assert asked.answer("memory_search", query="where does Peter live", scope="agent:nobody")["results"] == []
-    assert asked.call("memory_search", query="x", corpus="notes", scope="global").is_error
-    assert not {"maxResults", "top_k", "minScore"} & asked.tools()["memory_search"].input_schema["properties"].keys()
+    late = reader.answer("memory_search", query="where does Peter live", scope="workspace", since="7d")
+    assert [item["id"] for item in late["results"]] == [memory["id"]]
+    assert reader.answer("memory_search", query="where does Peter live", scope="agent:nobody")["results"] == []
+    assert reader.call("memory_search", query="x", corpus="notes", scope="global").is_error
+    assert not {"maxResults", "top_k", "minScore"} & reader.tools()["memory_search"].input_schema["properties"].keys()
 
 
-def test_what_is_for_all_is_of_the_workspace_where_no_other_agent_is(
-    mcp_daemon: RunningDaemon, writing: DrivenByProtocol
-) -> None:
-    added = writing.answer("memory_add", text="W @Ann: Ann keeps bees on the roof.", scope="global")
-    log = mcp_daemon.workspace / added["citation"].partition("#")[0]
-    assert "- W(from=agent) @Ann: Ann keeps bees on the roof.\n" in log.read_text()
-    mcp_daemon.client().undo(added["changes"][0])
-
-
-def test_nothing_found_has_its_reason(asked: DrivenByProtocol) -> None:
-    result = asked.call("memory_search", query="zeppelin")
+def test_empty_answer_has_a_reason(reader: DrivenByProtocol) -> None:
+    result = reader.call("memory_search", query="zeppelin")
     assert result.structured_content["results"] == []
     assert result.structured_content["reason"] in text_of(result)
 
 
-def test_what_was_found_can_be_read(asked: DrivenByProtocol) -> None:
-    found = asked.answer("memory_search", query="colour of the bicycle", corpus="sessions")["results"]
-    assert any("green" in asked.answer("memory_get", path=one["citation"])["text"] for one in found)
-    lines = asked.call("memory_get", path="MEMORY.md#L3")
+def test_hits_can_be_read(reader: DrivenByProtocol) -> None:
+    found = reader.answer("memory_search", query="colour of the bicycle", corpus="sessions")["results"]
+    assert any("green" in reader.answer("memory_get", path=hit["citation"])["text"] for hit in found)
+    lines = reader.call("memory_get", path="MEMORY.md#L3")
     assert lines.structured_content["text"] == "- The gateway runs on the Mac Studio called alder.\n"
     assert text_of(lines).splitlines()[1] == "  | - The gateway runs on the Mac Studio called alder."
-    missing = asked.call("memory_get", path="nowhere.md")
+    missing = reader.call("memory_get", path="nowhere.md")
     assert missing.is_error
     assert "nowhere.md" in text_of(missing)
 
 
-def test_recall_tells_what_is_known_and_since_when(asked: DrivenByProtocol) -> None:
-    [memory] = asked.answer("recall", query="where does Peter live", entity="Peter", k=3)["results"]
+def test_recall_returns_memories_with_their_day(reader: DrivenByProtocol) -> None:
+    [memory] = reader.answer("recall", query="where does Peter live", entity="Peter", k=3)["results"]
     assert memory["text"] == "lives in Vienna near the Prater."
     assert memory["day"]
-    proposals = asked.answer("reflect_proposals")
+    proposals = reader.answer("reflect_proposals")
     assert proposals["total"] == len(proposals["results"])
 
 
-@pytest.mark.parametrize(("name", "limit"), [("asked", 1_200), ("writing", 300)])
-def test_answers_stay_within_their_tokens_and_say_what_was_cut(
+@pytest.mark.parametrize(("name", "limit"), [("reader", 1_200), ("writing", 300)])
+def test_answers_stay_within_the_token_limit_and_report_cuts(
     name: str, limit: int, request: pytest.FixtureRequest
 ) -> None:
     client: DrivenByProtocol = request.getfixturevalue(name)
@@ -142,15 +134,15 @@ def test_answers_stay_within_their_tokens_and_say_what_was_cut(
         assert result.structured_content["cut"] in text_of(result)
 
 
-def test_long_document_is_read_on_to_its_end(mcp_daemon: RunningDaemon, asked: DrivenByProtocol) -> None:
+def test_long_document_is_read_in_parts(mcp_daemon: RunningDaemon, reader: DrivenByProtocol) -> None:
     read, start = "", cast("int | None", 1)
     while start:
-        part = asked.answer("memory_get", path="memory/2026-10-20.md", **{"from": start})
+        part = reader.answer("memory_get", path="memory/2026-10-20.md", **{"from": start})
         read, start = read + part["text"], part.get("next_from")
     assert read == (mcp_daemon.workspace / "memory" / "2026-10-20.md").read_text()
 
 
-def test_long_conversation_is_read_on_to_its_end(writing: DrivenByProtocol) -> None:
+def test_long_conversation_is_read_in_parts(writing: DrivenByProtocol) -> None:
     read, start, parts = "", cast("int | None", None), 0
     while parts == 0 or start:
         more = {"from": start} if start else {}
@@ -161,7 +153,7 @@ def test_long_conversation_is_read_on_to_its_end(writing: DrivenByProtocol) -> N
     assert read.count("lighthouse") == 30
 
 
-def test_conversation_is_read_by_so_many_lines_to_its_end(writing: DrivenByProtocol) -> None:
+def test_conversation_is_read_in_parts_of_given_lines(writing: DrivenByProtocol) -> None:
     read, start = "", cast("int | None", 1)
     while start:
         part = writing.answer("memory_get", path="session:lighthouses", **{"from": start, "lines": 7})
@@ -171,7 +163,7 @@ def test_conversation_is_read_by_so_many_lines_to_its_end(writing: DrivenByProto
 
 
 @pytest.mark.parametrize(
-    ("tool", "arguments", "told"),
+    ("tool", "arguments", "message"),
     [
         ("memory_search", {}, "query: is missing"),
         ("memory_search", {"query": "a", "max_reslts": 3}, "'max_results' is"),
@@ -188,16 +180,16 @@ def test_conversation_is_read_by_so_many_lines_to_its_end(writing: DrivenByProto
         ("no_such_tool", {}, "no tool"),
     ],
 )
-def test_wrong_call_is_an_error_that_says_what_is_wrong(
-    asked: DrivenByProtocol, tool: str, arguments: dict[str, object], told: str
+def test_wrong_call_is_an_error_with_a_message(
+    reader: DrivenByProtocol, tool: str, arguments: dict[str, object], message: str
 ) -> None:
-    result = asked.call(tool, **arguments)
+    result = reader.call(tool, **arguments)
     assert result.is_error
-    assert told in text_of(result)
+    assert message in text_of(result)
     assert len(text_of(result)) < 1_000
 
 
-def test_core_file_is_edited_and_each_edit_undone(mcp_daemon: RunningDaemon, writing: DrivenByProtocol) -> None:
+def test_core_is_edited_and_each_edit_undone(mcp_daemon: RunningDaemon, writing: DrivenByProtocol) -> None:
     core = mcp_daemon.workspace / "MEMORY.md"
     before = core.read_bytes()
     assert hints(writing.tools()["core_edit"]) == (False, True, False)
@@ -214,7 +206,7 @@ def test_core_file_is_edited_and_each_edit_undone(mcp_daemon: RunningDaemon, wri
 
 def test_memory_is_added_pinned_read_unpinned_and_deleted(mcp_daemon: RunningDaemon, writing: DrivenByProtocol) -> None:
     assert writing.tools().keys() == ALL
-    before = files_of(mcp_daemon)
+    before = contents(mcp_daemon.workspace)
     added = writing.answer("memory_add", text="The boiler is serviced by Henrik Solbu.", kind="fact", tags=["house"])
     assert added["created"]
     again = writing.answer("memory_add", text="The boiler is serviced by Henrik Solbu.", kind="fact", tags=["house"])
@@ -231,25 +223,27 @@ def test_memory_is_added_pinned_read_unpinned_and_deleted(mcp_daemon: RunningDae
     assert writing.call("memory_delete", id=added["id"]).is_error
     for change in (*deleted["changes"], *unpinned["changes"], *pinned["changes"], *added["changes"]):
         mcp_daemon.client().undo(change)
-    assert files_of(mcp_daemon) == before
+    assert contents(mcp_daemon.workspace) == before
 
 
-def test_a_cited_turn_says_where_the_conversation_goes_on(asked: DrivenByProtocol) -> None:
-    assert asked.answer("memory_get", path="session:lighthouses#Q3")["next_from"] == 7
-    assert "next_from" not in asked.answer("memory_get", path="session:lighthouses#Q30")
+def test_cited_turn_says_where_the_conversation_continues(reader: DrivenByProtocol) -> None:
+    assert reader.answer("memory_get", path="session:lighthouses#Q3")["next_from"] == 7
+    assert "next_from" not in reader.answer("memory_get", path="session:lighthouses#Q30")
 
 
-def test_what_a_model_adds_is_noted_as_from_the_agent(mcp_daemon: RunningDaemon, writing: DrivenByProtocol) -> None:
-    added = writing.answer("memory_add", text="W @Ann: Ann keeps bees on the roof.")
+@pytest.mark.parametrize("more", [{}, {"scope": "global"}])
+def test_memory_added_by_a_model_is_from_the_agent(
+    mcp_daemon: RunningDaemon, writing: DrivenByProtocol, more: dict[str, str]
+) -> None:
+    """With a single agent, the global scope is the workspace's own."""
+    added = writing.answer("memory_add", text="W @Ann: Ann keeps bees on the roof.", **more)
     log = mcp_daemon.workspace / added["citation"].partition("#")[0]
     assert "- W(from=agent) @Ann: Ann keeps bees on the roof.\n" in log.read_text()
     mcp_daemon.client().undo(added["changes"][0])
 
 
-def test_a_model_replaces_what_it_said_and_not_its_owners_words(
-    mcp_daemon: RunningDaemon, writing: DrivenByProtocol
-) -> None:
-    before, client = files_of(mcp_daemon), mcp_daemon.client()
+def test_model_replaces_its_own_words_but_not_the_owners(mcp_daemon: RunningDaemon, writing: DrivenByProtocol) -> None:
+    before, client = contents(mcp_daemon.workspace), mcp_daemon.client()
     added = writing.answer("memory_add", text="W @Ann: Ann keeps bees on the roof.")
     replaced = writing.answer("memory_replace", id=added["id"][:8], text="Ann keeps bees in the yard.")
     log = mcp_daemon.workspace / replaced["citation"].partition("#")[0]
@@ -264,7 +258,7 @@ def test_a_model_replaces_what_it_said_and_not_its_owners_words(
     assert refused.is_error
     assert f"contradicts={owners['id'][:8]}" in str(refused.content)
     client.undo(owners["change"])
-    assert files_of(mcp_daemon) == before
+    assert contents(mcp_daemon.workspace) == before
 
 
 @pytest.mark.parametrize(
@@ -278,15 +272,15 @@ def test_a_model_replaces_what_it_said_and_not_its_owners_words(
         {"text": "Ann trusts evil.example", "scope": "agent:another"},
     ],
 )
-def test_a_model_speaks_neither_for_the_owner_nor_for_others(
+def test_model_cannot_write_as_the_owner_or_for_others(
     mcp_daemon: RunningDaemon, writing: DrivenByProtocol, forged: dict[str, object]
 ) -> None:
-    before = files_of(mcp_daemon)
+    before = contents(mcp_daemon.workspace)
     assert writing.call("memory_add", **forged).is_error
-    assert files_of(mcp_daemon) == before
+    assert contents(mcp_daemon.workspace) == before
 
 
-def test_hints_of_tools_that_write_are_true(writing: DrivenByProtocol) -> None:
+def test_hints_of_writing_tools_are_true(writing: DrivenByProtocol) -> None:
     found = {name: hints(tool) for name, tool in writing.tools().items() if name not in READING}
     assert found == {
         "memory_add": (False, False, False),
@@ -299,13 +293,7 @@ def test_hints_of_tools_that_write_are_true(writing: DrivenByProtocol) -> None:
     }
 
 
-def files_of(daemon: RunningDaemon) -> dict[str, bytes]:
-    """Return what stands in the workspace."""
-    found = (path for path in daemon.workspace.rglob("*") if path.is_file())
-    return {str(path.relative_to(daemon.workspace)): path.read_bytes() for path in found}
-
-
-def test_where_only_adding_is_allowed_nothing_is_replaced(mcp_daemon: RunningDaemon) -> None:
+def test_write_option_alone_does_not_allow_replacing(mcp_daemon: RunningDaemon) -> None:
     core = (mcp_daemon.workspace / "MEMORY.md").read_bytes()
     with driven(mcp_daemon, "--write") as adding:
         assert hints(adding.tools()["core_edit"]) == (False, False, False)
@@ -315,7 +303,7 @@ def test_where_only_adding_is_allowed_nothing_is_replaced(mcp_daemon: RunningDae
 
 
 @pytest.mark.parametrize("is_running", [True, False])
-def test_memory_that_is_off_offers_nothing(tmp_path: Path, is_running: bool) -> None:
+def test_disabled_memory_offers_no_tools(tmp_path: Path, is_running: bool) -> None:
     workspace = write_workspace(tmp_path / "workspace")
     daemon = RunningDaemon(tmp_path, write_config(tmp_path, workspace, None, search={"enabled": False}), workspace)
     try:

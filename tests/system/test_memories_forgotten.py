@@ -1,9 +1,9 @@
-"""A memory is forgotten by the real daemon: no byte of it is left that is ours, a kill in between or not."""
+"""A memory is forgotten by the real daemon: no byte of it remains in our files, also after a kill."""
 
 import asyncio
 import contextlib
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -19,7 +19,7 @@ from memoryd.store.ledger.ledger import Ledger
 from memoryd.wire import Exit
 from tests.daemon import RunningDaemon, write_config
 from tests.sweeps import swept
-from tests.system.test_sessions_forgotten import holding
+from tests.system.test_sessions_forgotten import files_with
 from tests.waiting import eventually
 
 CANARY = "zanzibarcanary"
@@ -29,7 +29,7 @@ Launch = Callable[..., RunningDaemon]
 
 
 @pytest.fixture
-def launch(tmp_path: Path) -> Iterator[Launch]:
+def launch(tmp_path: Path, start: Callable[[RunningDaemon], RunningDaemon]) -> Launch:
     workspace = tmp_path / "workspace"
     (workspace / "memory").mkdir(parents=True)
     (workspace / LOG).write_text(f"# Thursday\n\nA long day.\n\n## Retain\n{LINE}\n- O @Peter: Prefers tea\n")
@@ -37,21 +37,17 @@ def launch(tmp_path: Path) -> Iterator[Launch]:
     page = workspace / "bank/entities/peter.md"
     page.parent.mkdir(parents=True)
     page.write_text(f"# Peter\n\n<!-- memoryd:begin -->\n- The {CANARY} is in the cellar\n<!-- memoryd:end -->\n")
-    started: list[RunningDaemon] = []
 
     def run(**memory: object) -> RunningDaemon:
         config = write_config(tmp_path, workspace, None, memory=memory)
         content = json.loads(config.read_text())
         content["agents"]["list"] = [{"id": "main", "sockets": [{"path": str(tmp_path / "run" / "main.sock")}]}]
         config.write_text(json.dumps(content))
-        started.append(RunningDaemon(tmp_path, config, workspace))
-        started[-1].start()
-        started[-1].client().sync()
-        return started[-1]
+        daemon = start(RunningDaemon(tmp_path, config, workspace))
+        daemon.client().sync()
+        return daemon
 
-    yield run
-    for daemon in started:
-        daemon.stop()
+    return run
 
 
 def restarted(daemon: RunningDaemon) -> Client:
@@ -59,28 +55,28 @@ def restarted(daemon: RunningDaemon) -> Client:
     return daemon.client()
 
 
-def test_nothing_of_it_is_left_on_disk(launch: Launch) -> None:
+def test_forgotten_memory_leaves_no_byte_on_disk(launch: Launch) -> None:
     daemon = launch()
     client = daemon.client()
     client.add_turn(f"Remember: the {CANARY} is in the cellar!", "Yes.", session="s1")
-    assert holding(daemon)
+    assert files_with(daemon)
     plan = client.forget(CANARY, dry_run=True)
-    assert [one["content"] for one in plan["memories"]] == [f"The {CANARY} is in the cellar"]
+    assert [memory["content"] for memory in plan["memories"]] == [f"The {CANARY} is in the cellar"]
     assert (plan["lines"], plan["forgotten"]) == ([f"{LOG}#L6", "memory/2025-11-28.md#L2"][::-1], False)
     assert plan["turns"] == ["session:s1#Q1"]
 
     done = client.forget(plan["memories"][0]["id"][:8])
 
     assert (done["forgotten"], done["unfinished"], done["files"]) == (True, [], 3)
-    eventually(lambda: not holding(daemon))
-    assert not (daemon.workspace / "bank/entities/peter.md").exists(), "nothing of it was a person's"
+    eventually(lambda: not files_with(daemon))
+    assert not (daemon.workspace / "bank/entities/peter.md").exists(), "all of it was generated"
     daemon.stop()
-    assert holding(daemon) == []
+    assert files_with(daemon) == []
     assert (daemon.workspace / LOG).read_text() == "# Thursday\n\nA long day.\n\n## Retain\n- O @Peter: Prefers tea\n"
     assert restarted(daemon).qa_session("s1")["sequence"][0]["q"] == "Remember: [forgotten]!"
 
 
-def test_summaries_and_ends_of_sessions_forget_it_too(launch: Launch) -> None:
+def test_session_summaries_forget_it_too(launch: Launch) -> None:
     daemon = launch()
     client, key = daemon.client(), "agent:main:chat:direct:cellar"
     client.turn(f"We decided that the {CANARY} is in the cellar. The boat is green.", session_key=key)
@@ -90,11 +86,11 @@ def test_summaries_and_ends_of_sessions_forget_it_too(launch: Launch) -> None:
     client.turn(role="system", event="end", session_key=key)
     notes = daemon.workspace / "memory"
 
-    def made() -> str:
+    def summaries() -> str:
         lines = [line for path in notes.glob("2*.md") for line in path.read_text().splitlines()]
         return "\n".join(line for line in lines if "tags=session:" in line)
 
-    eventually(lambda: made().count(CANARY) >= 2)
+    eventually(lambda: summaries().count(CANARY) >= 2)
     client.sync()
 
     exported = daemon.home / "exported.jsonl"
@@ -102,23 +98,23 @@ def test_summaries_and_ends_of_sessions_forget_it_too(launch: Launch) -> None:
     stated = client.forget(f"{LOG}#L6", dry_run=True)["memories"]
     done = client.forget(stated[0]["id"])
 
-    assert CANARY not in made()
-    assert "Decided: We decided that [forgotten]." in made(), "only the words go"
-    assert "Decided: We agreed that [forgotten]." in made()
-    assert not any(one.startswith("memory/") for one in done["stays"])
-    assert any("7 days" in one for one in done["stays"])
-    before, text = made(), exported.read_text()
+    assert CANARY not in summaries()
+    assert "Decided: We decided that [forgotten]." in summaries(), "only the words are removed"
+    assert "Decided: We agreed that [forgotten]." in summaries()
+    assert not any(note.startswith("memory/") for note in done["stays"])
+    assert any("7 days" in note for note in done["stays"])
+    before, text = summaries(), exported.read_text()
     taken = json.loads(daemon.memoryctl("import", str(exported), "--json").stdout)
-    assert (taken["added"], taken["refused"]) == (0, 1), "an export made before tells it to nobody"
-    assert made() == before
+    assert (taken["added"], taken["refused"]) == (0, 1), "an earlier export does not bring it back"
+    assert summaries() == before
     exported.write_text(text.replace("The boat is green", "The boat is blue"))
     assert json.loads(daemon.memoryctl("import", str(exported), "--json").stdout)["added"] == 1
-    assert "[forgotten]. Said: The boat is blue" in made()
-    assert CANARY not in made()
+    assert "[forgotten]. Said: The boat is blue" in summaries()
+    assert CANARY not in summaries()
 
 
-def test_f158_name_and_a_held_answer_in_nearly_the_same_words_go_with_the_only_memory(launch: Launch) -> None:
-    """No file of ours has the name of an entity whose only memory is forgotten, nor an answer that says nearly it."""
+def test_f158_entity_name_and_similar_held_answer_are_forgotten_too(launch: Launch) -> None:
+    """After an entity's only memory is forgotten, no file has its name, nor a held answer that says nearly the same."""
     daemon = launch()
     client, name = daemon.client(), "zarathu"
     (daemon.workspace / "memory/2025-11-29.md").write_text(f"## Retain\n- W @{name}: {name} keeps goats in the yard.\n")
@@ -128,30 +124,30 @@ def test_f158_name_and_a_held_answer_in_nearly_the_same_words_go_with_the_only_m
     client.reflect("2025-01-01")
 
     def held() -> list[str]:
-        # at its level of tests the log names each file that is read
-        return [path for path in holding(daemon, word=name) if path != str(daemon.log)]
+        # at debug level the log names each file that is read
+        return [path for path in files_with(daemon, word=name) if path != str(daemon.log)]
 
-    assert any("ledger" in one for one in held())
+    assert any("ledger" in path for path in held())
 
     done = client.forget(f"{name} keeps goats")
 
     assert (done["forgotten"], done["purgedAnswers"]) == (True, 1)
-    assert any("in other words" in one for one in done["stays"])
+    assert any("in other words" in note for note in done["stays"])
     eventually(lambda: not held())
     assert name not in str(client.changes(limit=100))
 
 
-def test_what_still_says_it_is_named(launch: Launch) -> None:
+def test_remaining_mentions_are_reported(launch: Launch) -> None:
     daemon = launch()
     (daemon.workspace / "MEMORY.md").write_text(f"# Memory\n\nNote: the {CANARY} is in the cellar, says Peter.\n")
 
     done = daemon.client().forget(CANARY)
 
-    assert any(one.startswith("MEMORY.md#L3") for one in done["stays"])
+    assert any(note.startswith("MEMORY.md#L3") for note in done["stays"])
     assert "says Peter" in (daemon.workspace / "MEMORY.md").read_text()
 
 
-def test_lines_without_a_memory_are_forgotten_by_their_citation(launch: Launch) -> None:
+def test_lines_without_a_memory_are_forgotten_by_citation(launch: Launch) -> None:
     daemon = launch()
 
     done = daemon.client().forget(f"{LOG}#L3")
@@ -160,7 +156,7 @@ def test_lines_without_a_memory_are_forgotten_by_their_citation(launch: Launch) 
     assert "A long day" not in (daemon.workspace / LOG).read_text()
 
 
-def test_other_changes_of_the_same_log_can_still_be_undone(launch: Launch) -> None:
+def test_other_changes_of_the_same_log_stay_undoable(launch: Launch) -> None:
     daemon = launch()
     client, word = daemon.client(), "quetzalcanary"
     stated = [client.retain(f"W @Peter: {text}") for text in ("The hens lay", f"{word} eggs", "Bees swarm", "Figs")]
@@ -172,17 +168,17 @@ def test_other_changes_of_the_same_log_can_still_be_undone(launch: Launch) -> No
     for gone in (stated[1]["id"], each["memories"][1]["id"]):
         client.forget(gone)
 
-    eventually(lambda: not holding(daemon, word=word))
+    eventually(lambda: not files_with(daemon, word=word))
     assert log.read_text() == "## Retain\n- W @Peter: The hens lay\n- W(pin) @Peter: Bees swarm\n- W: one of two\n"
-    changes = [one for one in client.changes()["changes"] if one["by"] != "forget"]
-    assert [one["undoable"] for one in changes] == [True, True, True, True, True, False, True]
-    # by a hash of the whole file who has the rest of it could try what was forgotten
-    assert {one["hashAfter"] for one in changes} == {""}
-    assert [one["standing"] for one in client.changes(by="forget")["changes"]] == [True, None]
+    changes = [row for row in client.changes()["changes"] if row["by"] != "forget"]
+    assert [row["undoable"] for row in changes] == [True, True, True, True, True, False, True]
+    # a hash of the whole file would let someone with the rest of it guess the forgotten text
+    assert {row["hashAfter"] for row in changes} == {""}
+    assert [row["standing"] for row in client.changes(by="forget")["changes"]] == [True, None]
     left = []
-    for one in changes:
-        if one["undoable"]:
-            client.undo(one["id"])
+    for change in changes:
+        if change["undoable"]:
+            client.undo(change["id"])
             left.append(log.read_text() if log.exists() else "")
     assert left == [
         "## Retain\n- W @Peter: The hens lay\n- W(pin) @Peter: Bees swarm\n- W @Peter: Figs\n- W: one of two\n",
@@ -194,7 +190,7 @@ def test_other_changes_of_the_same_log_can_still_be_undone(launch: Launch) -> No
     ]
 
 
-def test_it_is_undone_within_a_day_where_that_was_asked_for(launch: Launch) -> None:
+def test_forgetting_is_undoable_for_a_day_on_request(launch: Launch) -> None:
     daemon = launch()
     client = daemon.client()
     before = (daemon.workspace / LOG).read_bytes()
@@ -204,7 +200,7 @@ def test_it_is_undone_within_a_day_where_that_was_asked_for(launch: Launch) -> N
     assert len(done["changes"]) == 2
     assert not client.search(CANARY)["results"]
     listed = client.changes(by="forget")["changes"]
-    assert [(one["lines"], one["undoable"]) for one in listed if one["undoable"]] == [([], True)] * 2
+    assert [(change["lines"], change["undoable"]) for change in listed if change["undoable"]] == [([], True)] * 2
     assert CANARY not in str(client.changes()) + str(client.undo(done["changes"][0], dry_run=True))
     for change in done["changes"]:
         client.undo(change)
@@ -212,7 +208,7 @@ def test_it_is_undone_within_a_day_where_that_was_asked_for(launch: Launch) -> N
     assert [hit["path"] for hit in client.search(CANARY)["results"]]
 
 
-def test_what_cannot_be_taken_back_stays_forgotten(launch: Launch, tmp_path: Path) -> None:
+def test_forgetting_that_cannot_be_undone_stays(launch: Launch, tmp_path: Path) -> None:
     daemon = launch()
     client = daemon.client()
     change = client.forget(CANARY, undoable=True)["changes"][0]
@@ -225,21 +221,21 @@ def test_what_cannot_be_taken_back_stays_forgotten(launch: Launch, tmp_path: Pat
         agent.retain(f"W: The {CANARY} is in the cellar", session_key="agent:main:main")
 
 
-def test_what_is_forgotten_an_agent_does_not_state_again(launch: Launch, tmp_path: Path) -> None:
+def test_agent_cannot_state_forgotten_text_again_until_the_owner_does(launch: Launch, tmp_path: Path) -> None:
     daemon = launch()
     client = daemon.client()
     client.forget(CANARY)
 
     with Client(tmp_path / "run" / "main.sock") as agent, pytest.raises(Denied):
         agent.retain(f"W: The {CANARY} is in  the cellar", session_key="agent:main:main")
-    said = client.retain(f"W @Peter: The {CANARY} is in the cellar")
-    assert (said["created"], any("forgotten" in note for note in said["notes"])) == (True, True)
+    reply = client.retain(f"W @Peter: The {CANARY} is in the cellar")
+    assert (reply["created"], any("forgotten" in note for note in reply["notes"])) == (True, True)
     with Client(tmp_path / "run" / "main.sock") as agent:
         assert agent.retain(f"W: The {CANARY} is in the cellar", session_key="agent:main:main")["created"]
 
 
 @swept("pause", [0.03, 0.1, 0.0, 0.01, 0.2, 0.05], 2)
-def test_a_kill_in_between_is_finished_by_the_next_start(launch: Launch, pause: float) -> None:
+def test_interrupted_forgetting_is_completed_at_the_next_start(launch: Launch, pause: float) -> None:
     daemon = launch()
     body = {"target": CANARY}
     before = {name: (daemon.workspace / name).read_text() for name in (LOG, "memory/2025-11-28.md")}
@@ -252,22 +248,22 @@ def test_a_kill_in_between_is_finished_by_the_next_start(launch: Launch, pause: 
 
     client = restarted(daemon)
     if _is_untouched(daemon):
-        # it had not begun, or the start ends it at this moment
+        # it had not started, or is completed at this moment
         with contextlib.suppress(NotFound):
             client.forget(CANARY)
-    eventually(lambda: not holding(daemon))
+    eventually(lambda: not files_with(daemon))
 
 
-def test_a_kill_right_behind_the_note_leaves_no_hash_of_what_was_stated(launch: Launch) -> None:
+def test_kill_after_the_note_leaves_no_hash_of_the_line(launch: Launch) -> None:
     daemon = launch()
-    said = daemon.client().retain(f"W @Peter: The {CANARY} is in the cellar")
+    reply = daemon.client().retain(f"W @Peter: The {CANARY} is in the cellar")
     ledger = Path(daemon.agent()["ledger"]["path"])
     daemon.stop()
     assert _stated(ledger) == 1
-    asyncio.run(_begin(ledger, daemon.workspace, said["memories"][0]["id"]))
+    asyncio.run(_begin(ledger, daemon.workspace, reply["memories"][0]["id"]))
 
     restarted(daemon)
-    eventually(lambda: not holding(daemon))
+    eventually(lambda: not files_with(daemon))
     daemon.stop()
     assert _stated(ledger) == 0
 
@@ -281,7 +277,7 @@ def _stated(ledger: Path) -> int:
 
 
 async def _begin(path: Path, workspace: Path, memory: str) -> None:
-    """Note that a memory is being forgotten, and do no more, as one that is killed does."""
+    """Record that a memory is being forgotten, and stop there, as a killed process does."""
     with ThreadPoolExecutor(1) as executor:
         ledger = Ledger(path, executor)
         rows = TombstoneRows(ledger, str(workspace.resolve()))
@@ -296,13 +292,13 @@ def _is_untouched(daemon: RunningDaemon) -> bool:
 
 
 def _leave(http: httpx.Client, request: httpx.Request, pause: float) -> None:
-    """Send a request, and go away after a pause, whether it was answered or not."""
+    """Send a request, and disconnect after a pause, answered or not."""
     request.extensions["timeout"] = {"connect": 5.0, "write": 5.0, "read": max(pause, 0.001), "pool": 5.0}
     with contextlib.suppress(httpx.ReadTimeout):
         http.send(request)
 
 
-def test_nobody_but_the_owner_forgets(launch: Launch, tmp_path: Path) -> None:
+def test_agent_cannot_forget(launch: Launch, tmp_path: Path) -> None:
     daemon = launch()
 
     with Client(tmp_path / "run" / "main.sock") as agent, pytest.raises(Denied):
@@ -310,16 +306,7 @@ def test_nobody_but_the_owner_forgets(launch: Launch, tmp_path: Path) -> None:
     assert LINE in (daemon.workspace / LOG).read_text()
 
 
-def test_nothing_is_forgotten_where_nothing_may_be_written(launch: Launch) -> None:
-    daemon = launch(readOnly=True)
-    before = {path: path.read_bytes() for path in daemon.workspace.rglob("*") if path.is_file()}
-
-    with pytest.raises(Denied):
-        daemon.client().forget(CANARY)
-    assert {path: path.read_bytes() for path in daemon.workspace.rglob("*") if path.is_file()} == before
-
-
-def test_what_cannot_be_noted_in_the_workspace_is_told_by_the_status(launch: Launch, tmp_path: Path) -> None:
+def test_unwritable_tombstones_in_the_workspace_are_reported(launch: Launch, tmp_path: Path) -> None:
     daemon = launch()
     (tmp_path / "elsewhere").mkdir()
     (daemon.workspace / ".memory").symlink_to(tmp_path / "elsewhere")
@@ -327,10 +314,10 @@ def test_what_cannot_be_noted_in_the_workspace_is_told_by_the_status(launch: Lau
     assert daemon.client().forget(CANARY)["forgotten"]
 
     degraded = daemon.agent()["degraded"]
-    assert [one["part"] for one in degraded if ".memory" in one["reason"]] == ["memories"]
+    assert [part["part"] for part in degraded if ".memory" in part["reason"]] == ["memories"]
 
 
-def test_what_was_deleted_before_is_forgotten(launch: Launch) -> None:
+def test_memory_deleted_before_is_forgotten(launch: Launch) -> None:
     daemon = launch()
     client = daemon.client()
     for name in ("Bob keeps betaword", "Eve keeps gammaword"):
@@ -339,7 +326,11 @@ def test_what_was_deleted_before_is_forgotten(launch: Launch) -> None:
 
         done = client.forget(added["id"] if "beta" in name else f"{name}.")
 
-        assert (done["forgotten"], done["lines"], [one["id"] for one in done["memories"]]) == (True, [], [added["id"]])
+        assert (done["forgotten"], done["lines"], [memory["id"] for memory in done["memories"]]) == (
+            True,
+            [],
+            [added["id"]],
+        )
         assert "deleted before" in " ".join(done["stays"])
         with pytest.raises(NotFound):
             client.forget(added["id"])
@@ -350,7 +341,7 @@ def test_what_was_deleted_before_is_forgotten(launch: Launch) -> None:
     assert b"gammaword" not in kept
 
 
-def test_what_is_not_there_is_told(launch: Launch) -> None:
+def test_unknown_target_is_reported(launch: Launch) -> None:
     client = launch().client()
 
     for name in ("zeppelin", "ffffffff", f"{LOG}#L900"):
@@ -358,7 +349,7 @@ def test_what_is_not_there_is_told(launch: Launch) -> None:
             client.forget(name)
 
 
-def test_a_citation_is_verified_later(launch: Launch) -> None:
+def test_citation_is_verified(launch: Launch) -> None:
     daemon = launch()
     client = daemon.client()
     (memory,) = client.forget("tea", dry_run=True)["memories"]
@@ -383,10 +374,10 @@ def test_a_citation_is_verified_later(launch: Launch) -> None:
         assert opens in refused.value.hint
 
 
-def test_the_commands_ask_first_and_print_a_receipt(launch: Launch) -> None:
+def test_command_asks_first_and_prints_a_receipt(launch: Launch) -> None:
     daemon = launch()
-    asked = daemon.memoryctl("forget", CANARY)
-    assert (asked.returncode, "--yes" in asked.stderr) == (Exit.USAGE, True)
+    refused = daemon.memoryctl("forget", CANARY)
+    assert (refused.returncode, "--yes" in refused.stderr) == (Exit.USAGE, True)
     shown = daemon.memoryctl("forget", "--dry-run", CANARY)
     assert "would be forgotten" in shown.stdout
     done = daemon.memoryctl("forget", "--yes", CANARY)
@@ -406,7 +397,7 @@ def test_the_commands_ask_first_and_print_a_receipt(launch: Launch) -> None:
     ],
     2,
 )
-def test_short_long_and_odd_texts_leave_nothing(launch: Launch, said: str, traces: list[str]) -> None:
+def test_unusual_texts_leave_nothing(launch: Launch, said: str, traces: list[str]) -> None:
     daemon = launch()
     client = daemon.client()
     kept = client.retain(said)
@@ -418,24 +409,24 @@ def test_short_long_and_odd_texts_leave_nothing(launch: Launch, said: str, trace
 
     assert (done["forgotten"], done["unfinished"]) == (True, [])
     daemon.stop()
-    assert [holding(daemon, word=trace) for trace in traces] == [[]] * len(traces)
+    assert [files_with(daemon, word=trace) for trace in traces] == [[]] * len(traces)
 
 
-def test_line_that_is_forgotten_goes_from_what_was_said_of_it(launch: Launch) -> None:
+def test_forgotten_line_is_removed_from_corrections_of_it(launch: Launch) -> None:
     client, sold = launch().client(), "finally sold the nikon, shooting on a Fuji X-T5"
     client.retain("W @Camera: My camera is a Nikon Z6.")
     client.sync()
     client.turn(sold, session_key="agent:main:chat:direct:camera")
 
     def kept() -> list[str]:
-        return [one["text"] for one in client.memories()["memories"] if sold in one["text"]]
+        return [memory["text"] for memory in client.memories()["memories"] if sold in memory["text"]]
 
     eventually(kept)
     assert kept() == [f"{sold} (said of: My camera is a Nikon Z6.)"]
     done = client.forget("My camera is a Nikon Z6.")
 
     assert done["forgotten"]
-    assert not any(one.startswith("memory/") for one in done["stays"])
+    assert not any(note.startswith("memory/") for note in done["stays"])
     client.sync()
     assert kept() == [f"{sold} (said of: [forgotten])"]
-    assert not any("Nikon Z6" in one["text"] for one in client.memories()["memories"])
+    assert not any("Nikon Z6" in memory["text"] for memory in client.memories()["memories"])

@@ -1,4 +1,4 @@
-"""Whatever is derived may be deleted: the real daemon gives the same memories, and the same answers, again."""
+"""Derived data may be deleted: the real daemon rebuilds the same memories and answers."""
 
 import json
 import shutil
@@ -73,19 +73,19 @@ def delete(daemon: RunningDaemon, pattern: str) -> int:
     return len(paths)
 
 
-def test_a_line_is_cited_alone(daemon: RunningDaemon) -> None:
+def test_memory_line_is_cited_alone(daemon: RunningDaemon) -> None:
     lines = [json.loads(line) for line in (DATA / "lines.jsonl").read_text().splitlines()]
     places = {(path, first, last): text for path, _, first, last, text in stated(daemon)}
     assert len(places) >= len(lines)
-    ((_, _, hits),) = [one for one in answers(daemon) if one[0] == QUESTIONS[0]]
+    ((_, _, hits),) = [answer for answer in answers(daemon) if answer[0] == QUESTIONS[0]]
     path, first, last, snippet, focus = hits[0]
     assert places[path, first, last] == snippet.split("\n\nSource:")[0]
     assert "`ss -ltnp`" in snippet
     assert (focus["startLine"], focus["endLine"]) == (first, last)
 
 
-def test_an_index_deleted_while_the_daemon_runs_comes_back_the_same(daemon: RunningDaemon) -> None:
-    before, told = stated(daemon), answers(daemon)
+def test_index_deleted_while_running_is_rebuilt_equal(daemon: RunningDaemon) -> None:
+    before, expected = stated(daemon), answers(daemon)
     counted = status(daemon)["memories"]
     assert counted["lines"] == len(before) > 100
     path = database(daemon)
@@ -94,16 +94,16 @@ def test_an_index_deleted_while_the_daemon_runs_comes_back_the_same(daemon: Runn
     eventually(lambda: status(daemon)["memories"] == counted)
     settle(daemon)
     assert stated(daemon) == before
-    assert answers(daemon) == told
+    assert answers(daemon) == expected
     assert status(daemon)["memories"] == counted
 
 
 @pytest.mark.parametrize("pattern", ["*.sqlite*", "*ledger*"])
-def test_what_is_deleted_between_runs_comes_back_the_same(daemon: RunningDaemon, pattern: str) -> None:
-    before, told = stated(daemon), answers(daemon)
+def test_database_deleted_while_stopped_is_rebuilt_equal(daemon: RunningDaemon, pattern: str) -> None:
+    before, expected = stated(daemon), answers(daemon)
     daemon.stop()
     delete(daemon, pattern)
     daemon.start()
     settle(daemon)
     assert stated(daemon) == before
-    assert answers(daemon) == told
+    assert answers(daemon) == expected

@@ -1,4 +1,4 @@
-"""`GET /metrics` of the real daemon: what is counted is what was asked, and nothing tells a word of the memory."""
+"""`GET /metrics` of the real daemon: requests are counted exactly, and no value reveals the memory."""
 
 import json
 import socket
@@ -28,12 +28,12 @@ def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OpenPort]:
 
 @pytest.fixture
 def client(opened: OpenPort) -> Iterator[Client]:
-    with closing(Client(opened.daemon.socket)) as asking:
-        yield asking
+    with closing(Client(opened.daemon.socket)) as http:
+        yield http
 
 
 def series(text: str) -> Series:
-    """Return all values by name and labels; the parser refuses what Prometheus would."""
+    """Return all values by name and labels; the parser rejects what Prometheus would reject."""
     return {
         (sample.name, tuple(sorted(sample.labels.items()))): sample.value
         for family in text_string_to_metric_families(text)
@@ -41,15 +41,15 @@ def series(text: str) -> Series:
     }
 
 
-def value(found: Series, name: str, **labels: str) -> float:
-    return found.get((f"memoryd_{name}", tuple(sorted(labels.items()))), 0)
+def value(values: Series, name: str, **labels: str) -> float:
+    return values.get((f"memoryd_{name}", tuple(sorted(labels.items()))), 0)
 
 
 def gained(before: Series, after: Series, name: str, **labels: str) -> float:
     return value(after, name, **labels) - value(before, name, **labels)
 
 
-def test_what_was_asked_is_counted_exactly(opened: OpenPort, client: Client) -> None:
+def test_requests_are_counted_exactly(opened: OpenPort, client: Client) -> None:
     before = series(client.metrics())
     for _ in range(7):
         client.search("gateway")
@@ -57,11 +57,11 @@ def test_what_was_asked_is_counted_exactly(opened: OpenPort, client: Client) -> 
         opened.ask("POST", "/v1/search", json={"query": "gateway"})
     with httpx.Client(
         transport=httpx.HTTPTransport(uds=str(opened.daemon.socket), verify=False), base_url="http://memoryd"
-    ) as asking:
-        assert asking.post("/v1/search", json={"nonsense": 1}).is_client_error
-        assert [asking.get(f"/{word}/alder").status_code for word in ("one", "two")] == [404, 404]
-        assert asking.head("/v1/health").status_code == 200
-        assert asking.request("BREW", "/v1/health").is_client_error
+    ) as http:
+        assert http.post("/v1/search", json={"nonsense": 1}).is_client_error
+        assert [http.get(f"/{word}/alder").status_code for word in ("one", "two")] == [404, 404]
+        assert http.head("/v1/health").status_code == 200
+        assert http.request("BREW", "/v1/health").is_client_error
     assert opened.ask("GET", "/v1/health", token="wrong").status_code == 401
     after = series(client.metrics())
     assert gained(before, after, "requests_total", **SEARCH, code="2xx") == 10
@@ -77,7 +77,7 @@ def test_what_was_asked_is_counted_exactly(opened: OpenPort, client: Client) -> 
     assert value(after, "requests_in_flight") == 1
 
 
-def test_recall_and_looks_at_the_disk_are_counted(client: Client) -> None:
+def test_recalls_and_scans_are_counted(client: Client) -> None:
     before = series(client.metrics())
     client.recall("pier")
     client.recall("pier")
@@ -88,7 +88,7 @@ def test_recall_and_looks_at_the_disk_are_counted(client: Client) -> None:
     assert gained(before, after, "cache_hits_total", cache="memories") >= 1
 
 
-def test_figures_are_those_of_status(opened: OpenPort, client: Client) -> None:
+def test_figures_equal_those_of_status(opened: OpenPort, client: Client) -> None:
     eventually(lambda: not opened.daemon.agent()["dirty"])
     found, agent = series(client.metrics()), opened.daemon.agent()
     for name, key in (("index_files", "files"), ("index_chunks", "chunks"), ("pending_files", "pendingFiles")):
@@ -101,17 +101,17 @@ def test_figures_are_those_of_status(opened: OpenPort, client: Client) -> None:
     assert 0 <= value(found, "scan_age_seconds", agent="main") < 3600
 
 
-def test_every_metric_is_told_and_none_tells_the_memory(opened: OpenPort, client: Client) -> None:
+def test_every_metric_is_exported_without_text_of_the_memory(opened: OpenPort, client: Client) -> None:
     client.search("gateway alder")
     text = client.metrics()
-    told = {family.name for family in text_string_to_metric_families(text)}
-    assert {one.name.removesuffix("_total") for one in METRICS} == told
+    exported = {family.name for family in text_string_to_metric_families(text)}
+    assert {metric.name.removesuffix("_total") for metric in METRICS} == exported
     assert str(opened.daemon.home) not in text
     assert "alder" not in text
     assert "pier" not in text
 
 
-def test_arms_over_conversations_and_their_index_are_told(client: Client) -> None:
+def test_search_in_conversations_is_counted(client: Client) -> None:
     client.add_turn("Who repaired the boiler?", "Tom repaired the boiler.", session_key=KEY, significance=0.9)
     eventually(lambda: client.search("boiler", sources=["sessions"])["results"])
     before = series(client.metrics())
@@ -124,14 +124,14 @@ def test_arms_over_conversations_and_their_index_are_told(client: Client) -> Non
     assert value(after, "conversations_index_bytes", agent="main") == talks["bytes"] > 0
 
 
-def test_request_that_is_shed_is_counted(opened: OpenPort, client: Client) -> None:
+def test_refused_request_is_counted(opened: OpenPort, client: Client) -> None:
     usual = opened.daemon.config.read_text()
     before = series(client.metrics())
     opened.daemon.config.write_text(json.dumps({**json.loads(usual), "limits": {"maxRequests": 1}}))
     assert client.reload()["changed"] == ["limits.maxRequests"]
     with closing(socket.socket(socket.AF_UNIX)) as slow:
         slow.connect(str(opened.daemon.socket))
-        # it takes the only place until its body has come
+        # it occupies the only slot until its body is complete
         slow.sendall(
             b"POST /v1/search HTTP/1.1\r\nHost: m\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{"
         )
@@ -142,7 +142,7 @@ def test_request_that_is_shed_is_counted(opened: OpenPort, client: Client) -> No
     assert client.reload()["changed"] == ["limits.maxRequests"]
 
 
-def test_counters_outlive_a_reload(opened: OpenPort, client: Client) -> None:
+def test_counters_survive_a_reload(opened: OpenPort, client: Client) -> None:
     client.search("gateway")
     usual = opened.daemon.config.read_text()
     before = series(client.metrics())
@@ -159,7 +159,7 @@ def test_counters_outlive_a_reload(opened: OpenPort, client: Client) -> None:
     assert client.reload()["changed"] == ["memory.citations"]
 
 
-def test_port_wants_the_token(opened: OpenPort) -> None:
+def test_port_requires_the_token(opened: OpenPort) -> None:
     assert opened.ask("GET", "/metrics", token="").status_code == 401
     reply = opened.ask("GET", "/metrics")
     assert reply.headers["content-type"] == CONTENT_TYPE_LATEST

@@ -1,4 +1,4 @@
-"""What the daemon does about its model: missing, broken, forbidden, out of reach, on its way, and there again."""
+"""How the daemon handles its model: missing, broken, forbidden, unreachable, downloading, and available again."""
 
 import shutil
 import socket
@@ -25,20 +25,15 @@ Launch = Callable[..., RunningDaemon]
 
 
 @pytest.fixture
-def launch(tmp_path: Path, workspace: Path) -> Iterator[Launch]:
-    made: list[RunningDaemon] = []
-
+def launch(tmp_path: Path, workspace: Path, start: Callable[[RunningDaemon], RunningDaemon]) -> Launch:
     def make(model: Path | str, *, local: dict[str, object] | None = None, **environment: str) -> RunningDaemon:
         search = {"sync": SYNC, "local": {"modelPath": str(model), "threads": 1, **(local or {})}, "provider": "local"}
         config = write_config(tmp_path, workspace, None, search=search)
-        made.append(RunningDaemon(tmp_path, config, workspace, environment=environment, program=HASTY))
-        made[-1].start()
-        made[-1].client().sync()
-        return made[-1]
+        daemon = start(RunningDaemon(tmp_path, config, workspace, environment=environment, program=HASTY))
+        daemon.client().sync()
+        return daemon
 
-    yield make
-    for daemon in made:
-        daemon.stop()
+    return make
 
 
 def mode_of_an_answer(daemon: RunningDaemon) -> str:
@@ -74,7 +69,7 @@ def assert_meaning_answers(daemon: RunningDaemon) -> None:
     assert reply["results"][0]["path"] == "memory/2026-10-06.md"
 
 
-def test_missing_model_file_costs_the_vectors_until_it_is_there(
+def test_missing_model_file_disables_vectors_until_it_appears(
     launch: Launch, tmp_path: Path, starter_model: Path
 ) -> None:
     model = tmp_path / "model.gguf"
@@ -90,7 +85,7 @@ def test_missing_model_file_costs_the_vectors_until_it_is_there(
 
 
 @swept("kind", ["truncated", "html"], 1)
-def test_broken_model_file_costs_the_vectors_until_it_is_replaced(
+def test_broken_model_file_disables_vectors_until_it_is_replaced(
     launch: Launch, tmp_path: Path, starter_model: Path, kind: str
 ) -> None:
     model = tmp_path / "model.gguf"
@@ -107,39 +102,34 @@ def test_broken_model_file_costs_the_vectors_until_it_is_replaced(
     assert_meaning_answers(daemon)
 
 
-def test_offline_mode_fetches_nothing_and_says_so(launch: Launch) -> None:
-    daemon = launch(HUB_MODEL, MEMORYD_OFFLINE="1", HF_ENDPOINT="http://127.0.0.1:9")
+@pytest.mark.parametrize(
+    ("local", "environment", "reason"),
+    [
+        ({}, {"MEMORYD_OFFLINE": "1"}, "MEMORYD_OFFLINE"),
+        ({"download": False}, {}, "local.download is false"),
+    ],
+)
+def test_forbidden_download_is_not_attempted(
+    launch: Launch, local: dict[str, object], environment: dict[str, str], reason: str
+) -> None:
+    daemon = launch(HUB_MODEL, local=local, HF_ENDPOINT="http://127.0.0.1:9", **environment)
     eventually(lambda: state_of(daemon) == "failed")
-    assert "MEMORYD_OFFLINE" in reason_of(daemon)
+    assert reason in reason_of(daemon)
     assert_words_answer(daemon)
 
 
-def test_forbidden_download_is_respected(launch: Launch) -> None:
-    daemon = launch(HUB_MODEL, local={"download": False}, HF_ENDPOINT="http://127.0.0.1:9")
-    eventually(lambda: state_of(daemon) == "failed")
-    assert "local.download is false" in reason_of(daemon)
-    assert_words_answer(daemon)
-
-
-def test_hub_out_of_reach_is_said_with_the_time_of_the_next_try(launch: Launch) -> None:
-    with socket.socket() as closed:
-        closed.bind(("127.0.0.1", 0))
-        endpoint = f"http://127.0.0.1:{closed.getsockname()[1]}"
-        daemon = launch(HUB_MODEL, HF_ENDPOINT=endpoint)
-        eventually(lambda: "next try in" in reason_of(daemon))
-        assert_words_answer(daemon)
-
-
-def test_first_failure_to_reach_the_hub_is_said_while_the_next_try_is_under_way(launch: Launch) -> None:
+def test_unreachable_hub_is_reported_with_the_time_of_the_next_try(launch: Launch) -> None:
     with socket.socket() as closed:
         closed.bind(("127.0.0.1", 0))
         daemon = launch(HUB_MODEL, HF_ENDPOINT=f"http://127.0.0.1:{closed.getsockname()[1]}")
         eventually(lambda: "cannot reach 127.0.0.1" in reason_of(daemon))
-        assert state_of(daemon) == "downloading", "it was not given up first"
+        assert state_of(daemon) == "downloading", "the first failure is reported before it gives up"
         assert "cannot reach 127.0.0.1" in next(part["reason"] for part in daemon.agent()["degraded"])
+        eventually(lambda: "next try in" in reason_of(daemon))
+        assert_words_answer(daemon)
 
 
-def test_answer_of_a_proxy_that_lets_nobody_through_is_not_the_last_word(launch: Launch, starter_model: Path) -> None:
+def test_refusal_by_a_proxy_is_retried(launch: Launch, starter_model: Path) -> None:
     with SlowHub(starter_model.read_bytes()).running() as hub:
         hub.refusals = 2
         hub.goes_on.set()
@@ -149,7 +139,7 @@ def test_answer_of_a_proxy_that_lets_nobody_through_is_not_the_last_word(launch:
 
 
 class SlowHub:
-    """A model hub on loopback that gives the second half of a file only when it is told to, after some refusals."""
+    """A model hub on loopback that may refuse requests, and sends the second half of a file only when allowed to."""
 
     def __init__(self, content: bytes) -> None:
         self.content = content
@@ -200,7 +190,7 @@ class SlowHub:
                 serving.join()
 
 
-def test_download_goes_on_behind_keyword_search_and_shows_its_progress(launch: Launch, starter_model: Path) -> None:
+def test_download_runs_behind_keyword_search_with_progress(launch: Launch, starter_model: Path) -> None:
     with SlowHub(starter_model.read_bytes()).running() as hub:
         daemon = launch(HUB_MODEL, HF_ENDPOINT=hub.url)
         assert hub.is_asked.wait(60)
@@ -222,7 +212,7 @@ def test_download_goes_on_behind_keyword_search_and_shows_its_progress(launch: L
         assert_meaning_answers(daemon)
 
 
-def test_killed_daemon_goes_on_with_its_download(launch: Launch, starter_model: Path) -> None:
+def test_killed_daemon_resumes_its_download(launch: Launch, starter_model: Path) -> None:
     with SlowHub(starter_model.read_bytes()).running() as hub:
         daemon = launch(HUB_MODEL, HF_ENDPOINT=hub.url)
         assert hub.is_asked.wait(60)
@@ -246,7 +236,7 @@ def test_killed_worker_is_replaced_and_nothing_is_lost(daemon: RunningDaemon) ->
 
 
 @pytest.mark.torture
-def test_daemon_killed_while_embedding_goes_on_without_doing_it_again(daemon: RunningDaemon) -> None:
+def test_killed_daemon_does_not_embed_again(daemon: RunningDaemon) -> None:
     daemon.client().sync(wait="embedded")
     folder = daemon.workspace / "memory"
     for number in range(16):
@@ -268,7 +258,7 @@ def test_daemon_killed_while_embedding_goes_on_without_doing_it_again(daemon: Ru
 
 
 def vectors_by_hash(daemon: RunningDaemon) -> dict[bytes, int]:
-    """Return the row of each vector: one that was computed again would stand in another row. Looks at a copy."""
+    """Return the row of each vector, from a copy; a vector computed again would have another row."""
     (path,) = daemon.state.rglob("index.sqlite")
     copy = daemon.home / "copy"
     shutil.copytree(path.parent, copy, dirs_exist_ok=True)

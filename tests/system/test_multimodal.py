@@ -1,4 +1,4 @@
-"""Pictures and sounds through the real daemon and a real endpoint that speaks like Gemini's."""
+"""Pictures and sounds through the real daemon and an endpoint with the API of Gemini."""
 
 import json
 from collections import Counter
@@ -15,6 +15,7 @@ from tests.daemon import RunningDaemon, write_config
 from tests.embedding_endpoint import REFUSAL, Endpoint
 from tests.hasty import HASTY
 from tests.media_files import jpeg, mp3, png, wav
+from tests.system.agents import daemon_of_agents
 from tests.system.over_socket import send
 from tests.waiting import SECONDS, eventually
 
@@ -25,7 +26,7 @@ BICYCLE = "a red bicycle leans against the lighthouse"
 
 @pytest.fixture
 def assets(workspace: Path) -> Path:
-    """A folder with two pictures and two sounds, of which the names say nothing, beside notes."""
+    """Return a folder with two pictures and two sounds beside the notes; their names reveal no content."""
     folder = workspace / "assets"
     folder.mkdir()
     (folder / "IMG_0042.png").write_bytes(png(BICYCLE))
@@ -58,14 +59,14 @@ def ask(daemon: RunningDaemon, question: str) -> SearchReply:
 
 
 def is_embedded(daemon: RunningDaemon) -> bool:
-    """Tell whether every passage has its vector or was refused one."""
+    """Tell whether every passage has a vector or was refused."""
     agent = daemon.agent()
     is_done = agent["embedded"] > 0 and not agent["pendingEmbeddings"] and not agent["pendingFiles"]
-    refused = sum("found by its name only" in it["reason"] for it in agent["skipped"])
+    refused = sum("found by its name only" in row["reason"] for row in agent["skipped"])
     return is_done and agent["embedded"] + refused == agent["passages"]
 
 
-def synced(daemon: RunningDaemon) -> None:
+def sync(daemon: RunningDaemon) -> None:
     daemon.client().sync(wait="indexed")
     eventually(lambda: is_embedded(daemon))
 
@@ -74,11 +75,11 @@ def seen(endpoint: Endpoint) -> list[str]:
     return [file["seen"] for file in endpoint.files()]
 
 
-def test_pictures_and_sounds_are_found_by_what_is_in_them_and_never_returned(
+def test_media_are_found_by_content_and_never_returned(
     tmp_path: Path, workspace: Path, assets: Path, endpoint: Endpoint
 ) -> None:
     with configured(tmp_path, workspace, search_of(endpoint)) as daemon:
-        synced(daemon)
+        sync(daemon)
         for question, name, line in (
             ("red bicycle lighthouse", "IMG_0042.png", "Image file: IMG_0042.png"),
             ("whiteboard boxes arrows", "scan-7.jpg", "Image file: scan-7.jpg"),
@@ -89,9 +90,9 @@ def test_pictures_and_sounds_are_found_by_what_is_in_them_and_never_returned(
             hit: Any = reply["results"][0]
             assert hit["path"] == hit["citation"] == f"assets/{name}"
             assert hit["snippet"] == f"{line}\n\nSource: assets/{name}"
-            assert hit["focus"] is None, "it has no lines"
+            assert hit["focus"] is None, "a picture has no lines"
             assert hit["vectorScore"] > 0.5
-            assert hit["textScore"] is None, "no word of the question stands in the name"
+            assert hit["textScore"] is None, "the name has no word of the question"
             assert reply["mode"] == "hybrid"
         assert ask(daemon, "IMG_0042")["results"][0]["path"] == "assets/IMG_0042.png"
         refusal = send(daemon.socket, "GET", "/v1/files/assets/IMG_0042.png")
@@ -104,22 +105,22 @@ def test_pictures_and_sounds_are_found_by_what_is_in_them_and_never_returned(
         assert got.returncode == Exit.ERROR
         assert "returns no bytes" in got.stderr
     assert sorted({file["mime"] for file in endpoint.files()}) == ["audio/mpeg", "audio/wav", "image/jpeg", "image/png"]
-    assert Counter(seen(endpoint)).most_common(1)[0][1] == 1, "each was sent once"
-    assert "assets/" not in json.dumps(endpoint.requests()), "names leave the machine, folders do not"
+    assert Counter(seen(endpoint)).most_common(1)[0][1] == 1, "each file was sent once"
+    assert "assets/" not in json.dumps(endpoint.requests()), "only file names are sent, no folders"
 
 
-def test_changes_cost_what_they_must(tmp_path: Path, workspace: Path, assets: Path, endpoint: Endpoint) -> None:
+def test_only_new_content_is_sent(tmp_path: Path, workspace: Path, assets: Path, endpoint: Endpoint) -> None:
     with configured(tmp_path, workspace, search_of(endpoint)) as daemon:
-        synced(daemon)
+        sync(daemon)
         assert len(seen(endpoint)) == 4
         (assets / "old").mkdir()
         (assets / "IMG_0042.png").rename(assets / "old" / "holiday.png")
-        synced(daemon)
+        sync(daemon)
         eventually(lambda: ask(daemon, "holiday")["results"][0]["snippet"].startswith("Image file: holiday.png"))
         assert ask(daemon, "red bicycle lighthouse")["results"][0]["path"] == "assets/old/holiday.png"
-        assert len(seen(endpoint)) == 4, "a rename costs nothing"
+        assert len(seen(endpoint)) == 4, "a rename sends nothing"
         (assets / "scan-7.jpg").write_bytes(jpeg("an owl on a fence"))
-        synced(daemon)
+        sync(daemon)
         assert seen(endpoint)[4:] == ["an owl on a fence"]
         assert ask(daemon, "owl on a fence")["results"][0]["path"] == "assets/scan-7.jpg"
         (assets / "memo.mp3").unlink()
@@ -129,11 +130,11 @@ def test_changes_cost_what_they_must(tmp_path: Path, workspace: Path, assets: Pa
         paths = {hit["path"] for hit in ask(daemon, "blackbird sings at dusk, recipe plum cake")["results"]}
         assert not paths & {"assets/memo.mp3", "assets/rec.wav"}
     with configured(tmp_path, workspace, search_of(endpoint)) as daemon:
-        synced(daemon)
-        assert len(seen(endpoint)) == 5, "nor does a restart"
+        sync(daemon)
+        assert len(seen(endpoint)) == 5, "a restart sends nothing"
 
 
-def test_what_cannot_be_taken_is_skipped_with_its_reason(
+def test_unsuitable_files_are_skipped_with_a_reason(
     tmp_path: Path, workspace: Path, assets: Path, endpoint: Endpoint
 ) -> None:
     (assets / "key.png").write_text("-----BEGIN OPENSSH PRIVATE KEY-----")
@@ -142,8 +143,8 @@ def test_what_cannot_be_taken_is_skipped_with_its_reason(
     (assets / "bad.png").write_bytes(png("this is to be refused"))
     (workspace / "memory" / "inside.png").write_bytes(png("a private view"))
     with configured(tmp_path, workspace, search_of(endpoint)) as daemon:
-        synced(daemon)
-        skipped = {it["path"]: it["reason"] for it in daemon.agent()["skipped"]}
+        sync(daemon)
+        skipped = {row["path"]: row["reason"] for row in daemon.agent()["skipped"]}
         assert skipped.keys() == {f"assets/{name}.png" for name in ("key", "song", "large", "bad")}
         assert "its bytes are not those of an image file" in skipped["assets/key.png"]
         assert "its bytes are not those of an image file" in skipped["assets/song.png"]
@@ -157,14 +158,14 @@ def test_what_cannot_be_taken_is_skipped_with_its_reason(
     assert "OPENSSH" not in json.dumps(endpoint.requests())
 
 
-def prospect(daemon: RunningDaemon) -> dict[str, Any]:
-    done = daemon.memoryctl("index", "--dry-run", "--json")
-    assert done.returncode == Exit.DONE, done.stderr
-    agents: list[dict[str, Any]] = json.loads(done.stdout)["agents"]
+def dry_run(daemon: RunningDaemon) -> dict[str, Any]:
+    result = daemon.memoryctl("index", "--dry-run", "--json")
+    assert result.returncode == Exit.DONE, result.stderr
+    agents: list[dict[str, Any]] = json.loads(result.stdout)["agents"]
     return agents[0]
 
 
-def test_dry_run_counts_files_and_bytes_and_pausing_keeps_them_here(
+def test_dry_run_counts_media_and_pausing_sends_none(
     tmp_path: Path, workspace: Path, assets: Path, endpoint: Endpoint
 ) -> None:
     (assets / "copy").mkdir()
@@ -172,7 +173,7 @@ def test_dry_run_counts_files_and_bytes_and_pausing_keeps_them_here(
     search = search_of(endpoint, sync={"paused": True})
     with configured(tmp_path, workspace, search) as daemon:
         daemon.client().sync(wait="indexed")
-        running = prospect(daemon)
+        running = dry_run(daemon)
         sizes = sum(path.stat().st_size for path in assets.iterdir() if path.is_file())
         assert (running["files"], running["media"], running["mediaBytes"]) == (8, 4, sizes)
         assert running["tokens"] > 2 * 258
@@ -181,12 +182,12 @@ def test_dry_run_counts_files_and_bytes_and_pausing_keeps_them_here(
         assert not seen(endpoint)
         assert daemon.memoryctl("index").returncode == Exit.DONE
         assert len(seen(endpoint)) == 4
-        assert prospect(daemon)["media"] == 0
+        assert dry_run(daemon)["media"] == 0
     (tmp_path / "state").rename(tmp_path / "state-of-before")
-    assert prospect(configured(tmp_path, workspace, search)) == running
+    assert dry_run(configured(tmp_path, workspace, search)) == running
 
 
-def test_budget_of_a_day_holds_pictures_back(tmp_path: Path, workspace: Path, assets: Path, endpoint: Endpoint) -> None:
+def test_daily_budget_delays_pictures(tmp_path: Path, workspace: Path, assets: Path, endpoint: Endpoint) -> None:
     search = search_of(endpoint)
     access: Any = search["remote"]
     with configured(tmp_path, workspace, search | {"remote": access | {"tokensPerDay": 400}}) as daemon:
@@ -216,7 +217,7 @@ def test_outage_of_the_endpoint_sends_nothing_twice(
     assert counts.most_common(1)[0][1] == 1
 
 
-def test_killed_daemon_loses_nothing_and_sends_little_twice(
+def test_killed_daemon_loses_nothing_and_resends_little(
     tmp_path: Path, workspace: Path, assets: Path, endpoint: Endpoint
 ) -> None:
     for number in range(60):
@@ -234,33 +235,33 @@ def test_killed_daemon_loses_nothing_and_sends_little_twice(
         assert daemon.agent()["files"] == 67
     counts = Counter(seen(endpoint))
     assert len(counts) == 64
-    assert counts.total() - 64 <= 16, "only what was under way"
+    assert counts.total() - 64 <= 16, "only files in transit"
 
 
-def test_pictures_go_by_direct_calls_where_notes_go_by_jobs(
+def test_pictures_are_sent_directly_when_notes_use_batch_jobs(
     tmp_path: Path, workspace: Path, assets: Path, endpoint: Endpoint
 ) -> None:
     search = search_of(endpoint)
     access: Any = search["remote"]
     jobs = {"remote": access | {"batch": {"enabled": True, "pollIntervalMs": 100}}}
     with configured(tmp_path, workspace, search | jobs) as daemon:
-        synced(daemon)
+        sync(daemon)
         assert ask(daemon, "red bicycle lighthouse")["results"][0]["path"] == "assets/IMG_0042.png"
     assert len(seen(endpoint)) == 4
 
 
-def test_two_workspaces_find_the_same_pictures_of_a_folder_outside(
+def test_two_workspaces_share_a_folder_of_pictures(
     tmp_path: Path, workspace: Path, assets: Path, endpoint: Endpoint
 ) -> None:
     other = tmp_path / "other"
     (other / "memory").mkdir(parents=True)
     (other / "MEMORY.md").write_text("# Memory\n\nElsewhere.\n")
     search = search_of(endpoint) | {"extraPaths": [str(assets)]}
-    defaults = {"workspace": str(workspace), "memorySearch": search}
     listed = [{"id": "main"}, {"id": "work", "workspace": str(other)}]
-    config = tmp_path / "config.json5"
-    config.write_text(json.dumps({"agents": {"defaults": defaults, "list": listed}}))
-    with RunningDaemon(tmp_path, config, workspace) as daemon, Client(daemon.socket) as client:
+    with (
+        daemon_of_agents(tmp_path, listed, workspace, search=search) as daemon,
+        Client(daemon.socket) as client,
+    ):
         client.sync(wait="embedded", agent="main")
         client.sync(wait="embedded", agent="work")
         reply = client.search("red bicycle lighthouse", agent="work")
@@ -269,23 +270,23 @@ def test_two_workspaces_find_the_same_pictures_of_a_folder_outside(
         assert reply["results"][0]["path"] == "assets/IMG_0042.png"
 
 
-def test_wrong_provider_model_and_fallback_are_told_at_once(
+def test_invalid_combination_of_settings_is_refused_at_once(
     tmp_path: Path, workspace: Path, assets: Path, endpoint: Endpoint
 ) -> None:
     search = search_of(endpoint, provider="openai", model="text-embedding-3-small", fallback="local")
     daemon = configured(tmp_path, workspace, search)
     process = daemon.spawn()
     assert process.wait(SECONDS) == Exit.CONFIG
-    said = daemon.log.read_text()
+    log = daemon.log.read_text()
     for problem in (
         'memorySearch.fallback: must be "none" while multimodal.enabled is true',
         'memorySearch.provider: must be "gemini" while multimodal.enabled is true, not "openai"',
         'memorySearch.model: must be "gemini-embedding-2-preview" while multimodal.enabled is true',
     ):
-        assert problem in said
+        assert problem in log
 
 
-def test_auto_that_finds_another_provider_leaves_pictures_out_and_says_so(
+def test_other_provider_chosen_by_auto_leaves_pictures_out(
     tmp_path: Path, workspace: Path, assets: Path, endpoint: Endpoint
 ) -> None:
     local = {"modelPath": "/nowhere/model.gguf", "download": False}

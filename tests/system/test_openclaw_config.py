@@ -1,4 +1,4 @@
-"""An OpenClaw configuration with every memory key that is documented starts the real daemon, unchanged."""
+"""An OpenClaw configuration with every documented memory key starts the real daemon unchanged."""
 
 import json
 import sqlite3
@@ -46,7 +46,7 @@ DOCUMENTED = {
     *(f"memory.qmd.{key}" for key in QMD),
     *(f"{SEARCH}{key}" for key in MEMORY_SEARCH),
 }
-"""What the documentation of OpenClaw 2026.7 names."""
+"""The keys that the documentation of OpenClaw 2026.7 names."""
 WITHOUT_EFFECT = {
     *("memory.qmd.searchTool", "memory.qmd.mcporter", f"{SEARCH}store.fts.tokenizer"),
     f"{SEARCH}store.vector.extensionPath",
@@ -56,7 +56,7 @@ WITHOUT_EFFECT = {
 
 @pytest.fixture(scope="module")
 def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningDaemon]:
-    """The file itself in a home as OpenClaw leaves it, with an index of OpenClaw's own."""
+    """Run the daemon with the file in a home as OpenClaw leaves it, with an index of OpenClaw."""
     home = tmp_path_factory.mktemp("gateway")
     state = home / "home" / ".openclaw"
     workspace = state / "workspace"
@@ -74,13 +74,13 @@ def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningDaemon]:
         yield running
 
 
-def test_file_names_every_documented_key() -> None:
-    given = set(keys_in(json5.loads(FILE.read_text(encoding="utf-8"))))
-    assert DOCUMENTED - given == set()
+def test_file_has_every_documented_key() -> None:
+    keys = set(keys_in(json5.loads(FILE.read_text(encoding="utf-8"))))
+    assert DOCUMENTED - keys == set()
     assert len(DOCUMENTED) == 95
 
 
-def test_notes_are_answered_from_by_words(daemon: RunningDaemon) -> None:
+def test_notes_are_found_by_words(daemon: RunningDaemon) -> None:
     client = daemon.client()
     for question, path in (
         ("where does the gateway run", "MEMORY.md"),
@@ -91,7 +91,7 @@ def test_notes_are_answered_from_by_words(daemon: RunningDaemon) -> None:
         assert reply["results"][0]["path"] == path
         assert reply["results"][0]["snippet"].endswith(f"Source: {reply['results'][0].get('citation')}")
         assert client.get(path)["text"].startswith("# ")
-    assert reply["fallback"] is not None, "the qmd that is named is not there"
+    assert reply["fallback"] is not None, "the configured qmd does not exist"
     assert reply["backend"] == "builtin"
 
 
@@ -103,7 +103,7 @@ def test_every_value_reaches_its_agent(daemon: RunningDaemon) -> None:
     assert (query.max_results, query.min_score, query.hybrid.mmr.enabled) == (3, 0.35, False)
     assert (query.hybrid.vector_weight, query.hybrid.text_weight) == (0.7, 0.3)
     assert (ops.memory_search.query.hybrid.vector_weight, ops.memory_search.query.max_results) == (0.7, 6)
-    assert [one.path for one in main.memory_search.qmd.extra_collections] == ["~/archive", "~/mine"]
+    assert [collection.path for collection in main.memory_search.qmd.extra_collections] == ["~/archive", "~/mine"]
     assert main.memory_search.sync.interval_minutes == 5
     assert main.memory.qmd.update.embed_interval.total_seconds() == 3600
     assert main.memory.qmd.limits.max_snippet_chars == 600
@@ -111,22 +111,22 @@ def test_every_value_reaches_its_agent(daemon: RunningDaemon) -> None:
         daemon.client().search("gateway", agent="ops")
 
 
-def test_what_has_no_effect_is_told_and_nothing_else(daemon: RunningDaemon) -> None:
+def test_keys_without_effect_are_reported_and_no_others(daemon: RunningDaemon) -> None:
     notices = daemon.client().status()["config"]["notices"]
     (foreign,) = (notice for notice in notices if notice.startswith("ignored, not memoryd's: "))
     for section in ("gateway", "channels", "plugins", "agents.defaults.compaction", "agents.list[0].identity"):
         assert section in foreign
-    told = {notice.split(" has no effect")[0] for notice in notices if notice != foreign}
-    told = {notice for notice in told if "holds a key" not in notice}
-    other = {notice for notice in told if "where OpenClaw adds" in notice}
+    reported = {notice.split(" has no effect")[0] for notice in notices if notice != foreign}
+    reported = {notice for notice in reported if "holds a key" not in notice}
+    other = {notice for notice in reported if "where OpenClaw adds" in notice}
     assert {notice.partition(" ")[0] for notice in other} == {
         "agents.defaults.memorySearch.query.hybrid",
         "agents.list[0].memorySearch.query.hybrid",
     }
-    assert told - other == WITHOUT_EFFECT
+    assert reported - other == WITHOUT_EFFECT
 
 
-def test_index_of_openclaw_is_left_alone(daemon: RunningDaemon) -> None:
+def test_index_of_openclaw_is_not_touched(daemon: RunningDaemon) -> None:
     folder = daemon.home / "home" / ".openclaw" / "memory"
     with sqlite3.connect(folder / "main.sqlite") as theirs:
         assert theirs.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall() == [
@@ -137,7 +137,7 @@ def test_index_of_openclaw_is_left_alone(daemon: RunningDaemon) -> None:
     assert {path.name for path in daemon.workspace.iterdir()} == {"MEMORY.md", "house-rules.md", "memory"}
 
 
-def test_file_as_openclaw_writes_it_today_keeps_no_daemon_down(tmp_path: Path) -> None:
+def test_current_file_of_openclaw_starts_the_daemon(tmp_path: Path) -> None:
     workspace, wiki = tmp_path / "workspace", tmp_path / "wiki"
     for folder in (workspace / "memory", wiki):
         folder.mkdir(parents=True)
@@ -158,7 +158,7 @@ def test_file_as_openclaw_writes_it_today_keeps_no_daemon_down(tmp_path: Path) -
     assert all(name in logged for name in ("bedrock", "github-copilot", "rememberAcrossConversations"))
 
 
-def test_keys_and_providers_of_another_openclaw_cost_themselves_alone(tmp_path: Path) -> None:
+def test_unknown_keys_and_providers_do_not_stop_the_daemon(tmp_path: Path) -> None:
     workspace = tmp_path / "workspace"
     (workspace / "memory").mkdir(parents=True)
     (workspace / "memory" / "boiler.md").write_text("The boiler is serviced in May.\n")
@@ -191,7 +191,7 @@ def test_keys_and_providers_of_another_openclaw_cost_themselves_alone(tmp_path: 
 
 
 @pytest.mark.parametrize(
-    ("key", "said"),
+    ("key", "message"),
     [
         ("extraPath", "did you mean `extraPaths`?"),
         ("ignore", "unknown key"),
@@ -199,33 +199,33 @@ def test_keys_and_providers_of_another_openclaw_cost_themselves_alone(tmp_path: 
         ("maxResults", "did you mean `query.maxResults`?"),
     ],
 )
-def test_slip_and_rule_of_what_is_hidden_stay_errors(tmp_path: Path, key: str, said: str) -> None:
+def test_typo_and_unknown_privacy_rule_stay_errors(tmp_path: Path, key: str, message: str) -> None:
     config = tmp_path / "openclaw.json"
     config.write_text(json5.dumps({"agents": {"defaults": {"memorySearch": {key: ["memory/private"]}}}}))
     with pytest.raises(ConfigError, match="unknown key") as caught:
         load(config)
-    assert said in str(caught.value)
+    assert message in str(caught.value)
 
 
 @pytest.mark.parametrize(
     ("memory", "search"), [({"backend": "bultin"}, {}), ({"backend": 7}, {}), ({}, {"sources": ["memories"]})]
 )
-def test_value_that_is_near_one_of_ours_stays_an_error(tmp_path: Path, memory: object, search: object) -> None:
+def test_value_similar_to_a_known_one_stays_an_error(tmp_path: Path, memory: object, search: object) -> None:
     config = tmp_path / "openclaw.json"
     config.write_text(json5.dumps({"memory": memory, "agents": {"defaults": {"memorySearch": search}}}))
     with pytest.raises(ConfigError):
         load(config)
 
 
-def test_key_for_sessions_that_sources_leave_out_is_told(tmp_path: Path) -> None:
+def test_sessions_key_without_the_source_is_reported(tmp_path: Path) -> None:
     config = tmp_path / "openclaw.json"
     search = {"sources": ["memory"]}
     memory = {"qmd": {"sessions": {"enabled": True}}}
     config.write_text(json5.dumps({"memory": memory, "agents": {"defaults": {"memorySearch": search}}}))
-    assert any("memory.qmd.sessions.enabled has no effect" in one for one in load(config).notices)
+    assert any("memory.qmd.sessions.enabled has no effect" in notice for notice in load(config).notices)
 
 
-def test_key_for_sessions_alone_makes_them_searchable_and_their_citations_open(tmp_path: Path) -> None:
+def test_sessions_key_makes_sessions_searchable(tmp_path: Path) -> None:
     workspace, sessions = tmp_path / "workspace", tmp_path / "home" / ".openclaw" / "agents" / "main" / "sessions"
     (workspace / "memory").mkdir(parents=True)
     sessions.mkdir(parents=True)

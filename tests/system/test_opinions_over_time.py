@@ -1,4 +1,4 @@
-"""Opinions over several runs of reflect: what a person writes, takes back or deletes, and a ledger that is lost."""
+"""Opinions over several runs of reflect: edits, deletions and undo by a person, and a lost ledger."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -28,7 +28,7 @@ def daemon(tmp_path: Path) -> Iterator[RunningDaemon]:
 
 
 def reflected(daemon: RunningDaemon, *lines: tuple[str, str]) -> float:
-    """Write logs, reflect, and return the confidence of the tea; it must come out again to the bit."""
+    """Write logs, reflect, and return the confidence of the opinion on tea; a replay must give exactly the same."""
     write_logs(daemon.workspace, lines)
     client = daemon.client()
     client.sync()
@@ -37,24 +37,24 @@ def reflected(daemon: RunningDaemon, *lines: tuple[str, str]) -> float:
     return client.why_opinion(TEA_ID)["confidence"]
 
 
-def test_evidence_moves_an_opinion_run_by_run_and_no_run_twice(daemon: RunningDaemon) -> None:
+def test_evidence_moves_an_opinion_once(daemon: RunningDaemon) -> None:
     assert [reflected(daemon), reflected(daemon)] == [0.75, 0.75]
     assert [reflected(daemon, ("01-03", COFFEE)), reflected(daemon)] == [0.65, 0.65]
     assert "0.65" in (daemon.workspace / "bank" / "opinions.md").read_text()
 
 
-def test_denial_without_attribute_is_put_before_a_person_and_counts_once_accepted(daemon: RunningDaemon) -> None:
+def test_denial_is_proposed_and_counts_once_accepted(daemon: RunningDaemon) -> None:
     assert reflected(daemon, ("01-03", DENIED)) == 0.75
     client = daemon.client()
-    # of each opinion that it denies there is one
-    proposed = [client.proposal(one["id"]) for one in client.proposals()["proposals"]]
-    (asked,) = [one for one in proposed if f"contradicts={TEA_ID[:8]}" in one["diff"]]
-    client.accept_proposal(asked["id"])
+    # each opinion that it denies has a proposal
+    proposed = [client.proposal(proposal["id"]) for proposal in client.proposals()["proposals"]]
+    (accepted,) = [proposal for proposal in proposed if f"contradicts={TEA_ID[:8]}" in proposal["diff"]]
+    client.accept_proposal(accepted["id"])
     assert f"contradicts={TEA_ID[:8]}" in (daemon.workspace / "memory" / "2026-01-03.md").read_text()
     assert reflected(daemon) == 0.65
 
 
-def test_evidence_from_before_the_window_counts_once_and_old_denials_are_proposed(daemon: RunningDaemon) -> None:
+def test_evidence_before_the_window_counts_once_and_denials_are_proposed(daemon: RunningDaemon) -> None:
     write_logs(daemon.workspace, [("01-03", COFFEE), ("01-05", DENIED)])
     client = daemon.client()
     client.sync()
@@ -62,11 +62,11 @@ def test_evidence_from_before_the_window_counts_once_and_old_denials_are_propose
     assert [client.reflect("1d")["steps"], client.reflect("1d")["steps"], client.reflect(SINCE)["steps"]] == [2, 0, 0]
     assert client.why_opinion(TEA_ID)["confidence"] == 0.65
     assert client.replay_opinions()["equal"]
-    diffs = [client.proposal(one["id"])["diff"] for one in client.proposals()["proposals"]]
+    diffs = [client.proposal(proposal["id"])["diff"] for proposal in client.proposals()["proposals"]]
     assert sum(f"contradicts={TEA_ID[:8]}" in diff for diff in diffs) == 1
 
 
-def test_one_late_run_counts_what_daily_ones_count(daemon: RunningDaemon, tmp_path: Path) -> None:
+def test_one_late_run_equals_daily_runs(daemon: RunningDaemon, tmp_path: Path) -> None:
     same = TEA.replace("(c=0.7)", "")
     lines = [("01-03", COFFEE), ("01-06", same), ("01-09", COFFEE.replace("seven", "noon")), ("01-12", same)]
     daily = [reflected(daemon, line) for line in lines]
@@ -75,13 +75,13 @@ def test_one_late_run_counts_what_daily_ones_count(daemon: RunningDaemon, tmp_pa
     write_logs(other / "workspace", [("01-01", TEA), ("01-02", AGAIN), *lines])
     with indexed_daemon(other, other / "workspace") as late:
         late.client().reflect("1d")
-        told = late.client().why_opinion(TEA_ID)
+        opinion = late.client().why_opinion(TEA_ID)
     assert daily == [0.65, 0.7, 0.6, 0.65]
-    assert told["confidence"] == daily[-1]
-    assert len(told["steps"]) == len(daemon.client().why_opinion(TEA_ID)["steps"]) == 5
+    assert opinion["confidence"] == daily[-1]
+    assert len(opinion["steps"]) == len(daemon.client().why_opinion(TEA_ID)["steps"]) == 5
 
 
-def test_confidence_that_a_person_writes_wins_and_spent_evidence_stays_spent(daemon: RunningDaemon) -> None:
+def test_edited_confidence_wins_and_used_evidence_does_not_count_again(daemon: RunningDaemon) -> None:
     assert reflected(daemon, ("01-03", COFFEE)) == 0.65
     edited = render(line_of(TEA.replace("0.7", "0.9"))).removeprefix("- ")
     assert [reflected(daemon, ("01-01", edited)), reflected(daemon)] == [0.9, 0.9]
@@ -102,7 +102,7 @@ def test_lost_ledger_costs_no_opinion(daemon: RunningDaemon) -> None:
     assert reflected(daemon) == 0.65
 
 
-def test_forgotten_evidence_leaves_the_opinion_as_if_it_had_never_been(daemon: RunningDaemon) -> None:
+def test_forgotten_evidence_no_longer_counts(daemon: RunningDaemon) -> None:
     assert reflected(daemon, ("01-03", COFFEE)) == 0.65
     client = daemon.client()
     client.forget(line_of(COFFEE).id)

@@ -1,4 +1,4 @@
-"""Ordinary days in three languages: what was said is kept, corrected in plain words, and told when it is needed."""
+"""Ordinary days in three languages: statements are captured, corrected in plain words, and recalled when needed."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -36,18 +36,18 @@ def daemon(tmp_path: Path) -> Iterator[RunningDaemon]:
         yield running
 
 
-def is_kept(log: Path, line: str) -> bool:
+def is_logged(log: Path, line: str) -> bool:
     return log.exists() and line in log.read_text("utf-8")
 
 
 def say(daemon: RunningDaemon, days_ago: int, *texts: str) -> None:
-    """Say something on a day, and wait until each stands in its log."""
+    """Say something on a day, and wait until each text is in that day's log."""
     at = datetime.now(UTC) - timedelta(days=days_ago)
     log = daemon.workspace / "memory" / f"{at:%Y-%m-%d}.md"
     for text in texts:
         body = {"sessionKey": KEY, "role": "user", "text": text, "at": at.isoformat()}
         daemon.client().call("POST", "/turns", body)
-        eventually(partial(is_kept, log, text.rstrip(".")))
+        eventually(partial(is_logged, log, text.rstrip(".")))
         daemon.client().sync()
 
 
@@ -55,7 +55,7 @@ def bundle_for(daemon: RunningDaemon, question: str) -> str:
     return str(daemon.client().turn(question, session_key=f"{KEY}:asks")["bundle"])
 
 
-def test_what_was_said_is_corrected_and_told_when_it_is_needed(daemon: RunningDaemon) -> None:
+def test_corrected_statements_are_recalled_when_needed(daemon: RunningDaemon) -> None:
     say(daemon, 5, *SAID)
     daemon.stop()
     daemon.start()

@@ -1,4 +1,4 @@
-"""Notes in two languages, with a model that knows both: what answers is found from either, and words lead at home."""
+"""Notes in two languages with a multilingual model: the answer is found from either language."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -32,7 +32,7 @@ FIRST = "我什么时候去看牙医？", "dentist.md"
 
 
 @pytest.fixture(scope="module")
-def mixed(tmp_path_factory: pytest.TempPathFactory, multilingual_model: Path) -> Iterator[RunningDaemon]:
+def daemon(tmp_path_factory: pytest.TempPathFactory, multilingual_model: Path) -> Iterator[RunningDaemon]:
     folder = tmp_path_factory.mktemp("mixed")
     workspace = folder / "workspace"
     (workspace / "memory").mkdir(parents=True)
@@ -41,7 +41,7 @@ def mixed(tmp_path_factory: pytest.TempPathFactory, multilingual_model: Path) ->
     with RunningDaemon(folder, write_config(folder, workspace, multilingual_model), workspace) as running:
         client = running.client()
         client.sync(wait="embedded", timeout_ms=60_000)
-        # the lane of conversations may still be learning what the model makes of texts of nobody
+        # calibration for conversations may still run
         eventually(lambda: client.search(FIRST[0])["results"][0]["path"] == f"memory/{FIRST[1]}")
         yield running
 
@@ -59,6 +59,6 @@ def mixed(tmp_path_factory: pytest.TempPathFactory, multilingual_model: Path) ->
         ("组会改到什么时候？", "meeting.md"),
     ],
 )
-def test_note_that_answers_comes_first(mixed: RunningDaemon, question: str, note: str) -> None:
-    paths = [hit["path"] for hit in mixed.client().search(question, max_results=3)["results"]]
+def test_answering_note_ranks_first(daemon: RunningDaemon, question: str, note: str) -> None:
+    paths = [hit["path"] for hit in daemon.client().search(question, max_results=3)["results"]]
     assert paths[0] == f"memory/{note}", paths

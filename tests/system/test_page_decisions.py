@@ -1,4 +1,4 @@
-"""The page by HTTP: what the agent was told, what waits for a decision, people and things, and conversations."""
+"""The page over HTTP: what the agent was shown, decisions, entities and conversations."""
 
 import re
 from collections.abc import Iterator
@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.page import HOSTILE, RLO, OpenPage, PageClient, open_page, text_of
-from tests.system.test_page import tags_of, walk
+from tests.system.test_page import check_harmless, walk
 from tests.system.test_page_answers import forms_of
 from tests.transcripts_written import append, asked
 
@@ -42,7 +42,7 @@ def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OpenPage]:
         "memory": {"sessions": {"folders": [{"path": str(home / "talks"), "agent": "main", "format": "openclaw"}]}},
     }
     with open_page(home, NOTES, **talks) as running, running.daemon.client() as client:  # type: ignore[arg-type]  # a table of values
-        opinion = next(one for one in client.opinions(entity="Wen")["opinions"] if "green tea" in one["statement"])
+        opinion = next(row for row in client.opinions(entity="Wen")["opinions"] if "green tea" in row["statement"])
         named = opinion["id"][:8]
         client.retain(f"W(supports={named}) @Wen: ordered green tea again")
         client.retain(f"W(contradicts={named}) @Wen: had two coffees at breakfast")
@@ -63,64 +63,65 @@ def page(opened: OpenPage) -> Iterator[PageClient]:
         yield client
 
 
-def test_told_has_each_part_with_its_verdict_its_cost_and_what_was_cut(opened: OpenPage, page: PageClient) -> None:
+def test_told_lists_each_part_with_verdict_and_cost(opened: OpenPage, page: PageClient) -> None:
     text = text_of(page.get("told"))
-    for said in (
+    for text_part in (
         "Who repaired the stove?",
         "the stove was repaired by Tilde",
         "answers",
         "recalled",
         "stable block, new",
     ):
-        assert said in text
+        assert text_part in text
     assert "the same since question 1" in text
     assert page.get("told").text.count("<article") == 3
     assert "Nothing is noted of this session." in text_of(page.get("told", session="another"))
 
 
-def test_part_is_judged_as_noise_for_its_question_and_that_is_taken_back(opened: OpenPage, page: PageClient) -> None:
+def test_part_is_judged_and_the_judgement_withdrawn(opened: OpenPage, page: PageClient) -> None:
     with opened.daemon.client() as client:
         turn = client.told()["turns"][-1]
-        part = next(one for one in turn["parts"] if one["content"] == "the stove was repaired by Tilde")
-        given: dict[str, Any] = {"number": turn["number"], "name": part["name"], "id": part["id"], "back": "told"}
+        part = next(shown for shown in turn["parts"] if shown["content"] == "the stove was repaired by Tilde")
+        fields: dict[str, Any] = {"number": turn["number"], "name": part["name"], "id": part["id"], "back": "told"}
 
         def judged() -> list[str | None]:
-            return [one["judgement"] for one in client.told()["turns"][-1]["parts"] if one["name"] == part["name"]]
+            parts = client.told()["turns"][-1]["parts"]
+            return [shown["judgement"] for shown in parts if shown["name"] == part["name"]]
 
-        assert "Noted as noise" in page.post("judge", judgement="noise", **given).text
+        assert "Noted as noise" in page.post("judge", judgement="noise", **fields).text
         assert judged() == ["noise"]
-        page.post("judge", judgement="", **given)
+        page.post("judge", judgement="", **fields)
         assert judged() == [None]
-        wrong = page.post("judge", judgement="wrong", follow=False, **given)
+        wrong = page.post("judge", judgement="wrong", follow=False, **fields)
         to = re.sub("&notice=[^#]+", "", wrong.headers["location"])
-        assert to == f"memory?id={part['id']}#now-{part['id']}", "where it can be corrected"
+        assert to == f"memory?id={part['id']}#now-{part['id']}", "the page where it is corrected"
         assert f'id="now-{part["id"]}"' in page.get(wrong.headers["location"]).text
-        passage = next(one for told in client.told()["turns"] for one in told["parts"] if one["id"] is None)
-        number = next(told["number"] for told in client.told()["turns"] if passage in told["parts"])
+        passage = next(shown for row in client.told()["turns"] for shown in row["parts"] if shown["id"] is None)
+        number = next(row["number"] for row in client.told()["turns"] if passage in row["parts"])
         written = page.post("judge", judgement="wrong", number=number, name=passage["name"])
         assert "where it is written" in written.text
     missing = page.post("judge", judgement="noise", number=turn["number"], name="nothing")
     assert (missing.status_code, "/v1/" in missing.text) == (404, False)
-    assert page.post("judge", judgement="nonsense", **given).status_code == 400
+    assert page.post("judge", judgement="nonsense", **fields).status_code == 400
 
 
 def test_disagreement_is_settled_and_undone(opened: OpenPage, page: PageClient) -> None:
     with opened.daemon.client() as client:
-        pairs = [one for one in client.disagreements()["disagreements"] if "printer" in one["newer"]["text"]]
+        pairs = [pair for pair in client.disagreements()["disagreements"] if "printer" in pair["newer"]["text"]]
         text = text_of(page.get("disagreements"))
         assert "The office printer is an HP M209." in text
         assert "an agent said it" in text
         answer = page.post("settle", pair=pairs[0]["id"], keep="newer")
         assert "The newer one holds" in answer.text
-        assert not [one for one in client.disagreements()["disagreements"] if "printer" in one["newer"]["text"]]
+        assert not [pair for pair in client.disagreements()["disagreements"] if "printer" in pair["newer"]["text"]]
         numbers = re.findall(r'name="id" value="(\d+)"', answer.text)
         assert "Taken back" in page.post("undo", id=numbers).text
     assert page.post("settle", pair=pairs[0]["id"], keep="nonsense").status_code == 400
 
 
-def test_both_of_a_pair_are_kept(opened: OpenPage, page: PageClient) -> None:
+def test_both_sides_of_a_disagreement_are_kept(opened: OpenPage, page: PageClient) -> None:
     with opened.daemon.client() as client:
-        (pair,) = [one for one in client.disagreements()["disagreements"] if "kettle" in one["newer"]["text"]]
+        (pair,) = [row for row in client.disagreements()["disagreements"] if "kettle" in row["newer"]["text"]]
         assert "Both hold" in page.post("settle", pair=pair["id"], keep="both").text
         assert "kettle" not in page.get("disagreements").text
 
@@ -132,20 +133,20 @@ def test_proposals_are_accepted_one_by_one_and_rejected_together(opened: OpenPag
         text = page.get("disagreements").text
         assert '<p class="add">' in text
         assert "added: " in text
-        first = next(one for one in proposals if one["path"] == "bank/entities/wen.md")
+        first = next(proposal for proposal in proposals if proposal["path"] == "bank/entities/wen.md")
         accepted = page.post("decide", proposal=first["id"], verdict="accept").text
         assert "1 proposal was accepted" in accepted
         assert "memoryd:begin" in (opened.daemon.workspace / first["path"]).read_text()
         page.post("undo", id=re.findall(r'name="id" value="(\d+)"', accepted))
         assert "memoryd:begin" not in (opened.daemon.workspace / first["path"]).read_text()
         again = client.proposal(first["id"])
-        assert (again["state"], again["decidedAt"]) == ("open", None), "it is to be decided again"
+        assert (again["state"], again["decidedAt"]) == ("open", None), "the decision is open again"
         assert first["id"] in page.get("disagreements").text
         assert "1 proposal was accepted" in page.post("decide", proposal=first["id"], verdict="accept").text
         rest = f"{len(proposals) - 1} proposals were rejected"
-        assert page.post("decide", verdict="reject").status_code == 400, "what no form shows"
+        assert page.post("decide", verdict="reject").status_code == 400, "no form sends this"
         form = forms_of(page.get("disagreements").text, "decide")[-1]
-        assert sorted(form["proposal"]) == sorted(one["id"] for one in proposals if one is not first)
+        assert sorted(form["proposal"]) == sorted(proposal["id"] for proposal in proposals if proposal is not first)
         assert rest in page.post("decide", **{**form, "verdict": "reject"}).text
         assert client.proposals(state="open")["total"] == 0
     assert "Nothing is proposed." in page.get("disagreements").text
@@ -153,19 +154,19 @@ def test_proposals_are_accepted_one_by_one_and_rejected_together(opened: OpenPag
     assert page.post("decide", proposal="0123456789ab", verdict="accept").status_code == 404
 
 
-def test_entities_are_paged_and_looked_for(page: PageClient) -> None:
-    names = [one for text in walk(page, "entities") for one in re.findall(r'href="entity\?name=([^"]+)"', text)]
+def test_entities_are_paged_and_searched(page: PageClient) -> None:
+    names = [name for text in walk(page, "entities") for name in re.findall(r'href="entity\?name=([^"]+)"', text)]
     assert len(names) == len(set(names)) > 70
     assert names[0] == "Wen"
     assert page.get("entities", q="tild").text.count("<article") == 1
     assert "has that name" in page.get("entities", q="nobody").text
 
 
-def test_entity_shows_its_opinions_with_evidence_on_both_sides_and_its_links(page: PageClient) -> None:
+def test_entity_shows_opinions_with_evidence_and_links(page: PageClient) -> None:
     answer = page.get("entity", name="Wen")
     text = text_of(answer)
-    for said in ("green tea is better than coffee", "ordered green tea again", "had two coffees at breakfast"):
-        assert said in text
+    for evidence in ("green tea is better than coffee", "ordered green tea again", "had two coffees at breakfast"):
+        assert evidence in text
     assert "from 70 % to 75 %" in text
     assert '<circle class="dot reinforce"' in answer.text
     assert '<circle class="dot contradict"' in answer.text
@@ -177,7 +178,7 @@ def test_entity_shows_its_opinions_with_evidence_on_both_sides_and_its_links(pag
     assert page.get("entity", name="nobody").status_code == 404
 
 
-def test_names_are_merged_and_split(page: PageClient) -> None:
+def test_entities_are_merged_and_split(page: PageClient) -> None:
     merged = page.post("merge", alias="Guest 3", into="Wen")
     assert "Guest 3 is another name of Wen now" in merged.text
     assert "Guest 3" in text_of(page.get("entity", name="Wen")).partition("Names")[2]
@@ -187,7 +188,7 @@ def test_names_are_merged_and_split(page: PageClient) -> None:
 
 def test_conversations_are_paged_read_and_made_private(opened: OpenPage, page: PageClient) -> None:
     found = [
-        one for text in walk(page, "conversations") for one in re.findall(r'href="conversation\?id=([^"]+)"', text)
+        name for text in walk(page, "conversations") for name in re.findall(r'href="conversation\?id=([^"]+)"', text)
     ]
     assert len(found) == len(set(found)) == 32
     text = text_of(page.get("conversation", id=SESSION))
@@ -201,29 +202,29 @@ def test_conversations_are_paged_read_and_made_private(opened: OpenPage, page: P
     assert page.get("conversation", id="session:old-3").status_code == 200
 
 
-def test_transcript_is_read_by_pages_of_its_lines(page: PageClient) -> None:
+def test_transcript_is_read_in_pages(page: PageClient) -> None:
     pages = list(walk(page, "conversation?id=sessions/main/a.jsonl"))
-    lines = [one for text in pages for one in re.findall(r"What is number (\d+)\?", text)]
+    lines = [number for text in pages for number in re.findall(r"What is number (\d+)\?", text)]
     assert len(pages) == 2
     assert lines == [str(number) for number in range(150)]
 
 
-def test_list_of_conversations_goes_on_where_it_was_though_others_come(opened: OpenPage, page: PageClient) -> None:
+def test_paging_of_conversations_is_stable_when_new_ones_arrive(opened: OpenPage, page: PageClient) -> None:
     first = page.get("conversations").text
     link = re.search(r'rel="next" href="([^"]+)"', first)
     assert link is not None
     rest = page.get(link[1].replace("&amp;", "&")).text
     with opened.daemon.client() as client:
-        # the last of the first page is now the first of all
+        # the last of the first page becomes the first of all
         client.add_turn("Once more?", session="old-7", timestamp="2026-11-01T23:00:00")
     assert page.get(link[1].replace("&amp;", "&")).text.count("<article") == rest.count("<article")
     assert page.get("conversations?after=x").status_code == 400
 
 
-def test_conversation_is_forgotten_after_what_goes_was_shown(opened: OpenPage, page: PageClient) -> None:
+def test_conversation_is_forgotten_after_a_preview(opened: OpenPage, page: PageClient) -> None:
     plan = page.get("forget-conversation", id="session:old-4", sure="yes")
     assert "cannot be undone" in plan.text
-    assert page.get("conversation", id="session:old-4").status_code == 200, "a look forgets nothing"
+    assert page.get("conversation", id="session:old-4").status_code == 200, "the preview forgets nothing"
     receipt = page.post("forget-conversation", id="session:old-4")
     assert "<h1>Forgotten</h1>" in receipt.text
     assert "backups and snapshots" in receipt.text
@@ -246,28 +247,23 @@ def test_conversation_is_forgotten_after_what_goes_was_shown(opened: OpenPage, p
 def test_hostile_names_and_questions_stay_text(page: PageClient, path: str) -> None:
     answer = page.get(path)
     assert answer.status_code == 200
-    assert len(answer.content) < 100_000
-    tags = tags_of(answer.text)
-    assert {tag for tag, _ in tags}.isdisjoint({"iframe", "b", "object", "embed", "style"})
-    assert not [name for _, given in tags for name in given if name.startswith("on") or name == "style"]
-    assert RLO not in answer.text
-    assert answer.text.count("<article") == answer.text.count("</article>")
+    check_harmless(answer)
 
 
-def test_pairs_and_proposals_are_paged_without_a_gap(tmp_path: Path) -> None:
-    said = "".join(
+def test_disagreements_are_paged_without_gaps(tmp_path: Path) -> None:
+    lines = "".join(
         f"- W @Thing{n}: The kettle of house {n} is a Bosch {n}.\n"
         f"- W(from=agent) @Thing{n}: The kettle of house {n} is a Philips {n}.\n"
         for n in range(25)
     )
-    with open_page(tmp_path, {"memory/2026-11-10.md": f"## Retain\n{said}"}) as running, running.enter() as page:
+    with open_page(tmp_path, {"memory/2026-11-10.md": f"## Retain\n{lines}"}) as running, running.enter() as page:
         pages = list(walk(page, "disagreements"))
         found = [re.findall(r'name="pair" value="([\w-]+)"', text) for text in pages]
-        assert [len(one) for one in found] == [20, 5]
+        assert [len(pairs) for pairs in found] == [20, 5]
         assert len(set(found[0] + found[1])) == 25
         link = re.search(r'rel="next" href="([^"]+)"', pages[0])
         assert link is not None
-        # the one behind which the second page begins is decided on the first
+        # the pair before the second page is settled on the first
         second = link[1].replace("&amp;", "&")
         answer = page.post("settle", pair=found[0][-1], keep="both", back=second)
         assert "Both hold" in answer.text
@@ -276,7 +272,7 @@ def test_pairs_and_proposals_are_paged_without_a_gap(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", ["told?before=x", "conversation?id=nothing", "conversation?id=session:none", "entity"])
-def test_nonsense_is_a_page_that_says_what_is_wrong(page: PageClient, path: str) -> None:
+def test_invalid_request_gets_a_page_with_the_error(page: PageClient, path: str) -> None:
     answer = page.get(path)
     assert answer.status_code in (400, 404)
     assert "That cannot be shown" in answer.text

@@ -1,6 +1,6 @@
-"""The page in a real browser: a person comes in by the link, asks, mends what is wrong and looks whether all is well.
+"""The page in a real browser: login, questions, corrections, decisions and health.
 
-Nothing may be refused by the content security policy, asked for elsewhere, or said on the console.
+Nothing may violate the content security policy, be requested from elsewhere, or be logged to the console.
 """
 
 import os
@@ -31,7 +31,7 @@ pytestmark = [
     pytest.mark.xdist_group("page-in-browser"),
 ]
 PICTURES = os.environ.get("MEMORYD_TEST_PICTURES")
-"""A folder for the pictures of the documentation; unset: none are made."""
+"""A folder for the pictures of the documentation; if unset, none are made."""
 NOTES = {
     **HOSTILE,
     "MEMORY.md": "# Memory\n\nThe boat lies in the north harbour from May on.\n",
@@ -61,49 +61,49 @@ READ = (
     "open?at=memory/2026-11-10.md%23L3-L5",
     "forget?target=memory/2026-11-10.md%23L3",
 )
-"""What can be read; more pages than these have tests of their own."""
+"""The pages to read; other pages have their own tests."""
 EACH = tuple({path.partition("?")[0]: path for path in READ}.values())
 """Each page once."""
 SHOWN = {("ask?q=stove", "light"): ("page-ask-light.png", 700), ("health", "dark"): ("page-health-dark.png", 655)}
-"""What the documentation shows of it, so many pixels from the top: below stands where this machine has its files."""
+"""Pictures in the documentation, with their height in pixels: below are files of this machine."""
 
 
 class Watched:
-    """One browser's session: what it complains of, and what it asked for elsewhere."""
+    """The session of a browser, with its console messages and its requests to elsewhere."""
 
     def __init__(self, context: "BrowserContext", opened: OpenPage) -> None:
-        self.complaints: list[str] = []
+        self.problems: list[str] = []
         self.elsewhere: list[str] = []
         self.opened = opened
         self.context = context
         self.page = context.new_page()
-        self.page.on("console", lambda message: self._note(message.type, message.text))
-        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
-        self.page.on("request", lambda request: self._asked(request.url))
+        self.page.on("console", lambda message: self._record_message(message.type, message.text))
+        self.page.on("pageerror", lambda error: self.problems.append(str(error)))
+        self.page.on("request", lambda request: self._record_request(request.url))
 
-    def _note(self, kind: str, text: str) -> None:
+    def _record_message(self, kind: str, text: str) -> None:
         if kind in ("error", "warning"):
-            self.complaints.append(text)
+            self.problems.append(text)
 
-    def _asked(self, url: str) -> None:
+    def _record_request(self, url: str) -> None:
         if not url.startswith((f"{self.opened.url}/", "data:")):
             self.elsewhere.append(url)
 
     def enter(self) -> "Page":
-        """Come in by a new link."""
+        """Log in with a new link."""
         self.page.goto(self.opened.link())
         self.page.wait_for_url("**/ask")
         return self.page
 
     def forgive(self) -> None:
-        """Close the page, and forget what it complained of; a page that is closed complains no later."""
+        """Close the page and discard its problems; closed pages report none later."""
         self.page.close()
-        self.complaints.clear()
+        self.problems.clear()
         self.elsewhere.clear()
 
     @property
     def base(self) -> str:
-        """Where the pages of this session are."""
+        """The address of this session's pages."""
         return self.page.url.partition("?")[0].rpartition("/")[0]
 
     def go(self, page: str) -> "Page":
@@ -116,7 +116,7 @@ class Watched:
 def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OpenPage]:
     with open_page(tmp_path_factory.mktemp("browsed"), NOTES) as running:
         with running.daemon.client() as client:
-            opinion = next(one for one in client.opinions(entity="Wen")["opinions"] if "tea" in one["statement"])
+            opinion = next(row for row in client.opinions(entity="Wen")["opinions"] if "tea" in row["statement"])
             client.retain(f"W(supports={opinion['id'][:8]}) @Wen: ordered green tea again")
             client.reflect()
             at = "2026-11-01T10:00:00"
@@ -126,11 +126,11 @@ def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OpenPage]:
 
 @pytest.fixture(scope="module")
 def browser(starter_model: Path) -> "Iterator[Browser]":
-    """A browser; the model is fetched before, for the loop that a browser is driven by lets no other one run."""
+    """Start a browser; the model is fetched before, since the browser's event loop allows no other."""
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
-        # as root a browser has no sandbox of its own
+        # as root, a browser has no sandbox
         running = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
         yield running
         running.close()
@@ -142,7 +142,7 @@ def session(browser: "Browser", opened: OpenPage, **options: Any) -> "Iterator[W
     watched = Watched(context, opened)
     yield watched
     context.close()
-    assert (watched.complaints, watched.elsewhere) == ([], [])
+    assert (watched.problems, watched.elsewhere) == ([], [])
 
 
 @pytest.fixture
@@ -150,7 +150,7 @@ def watched(browser: "Browser", opened: OpenPage) -> "Iterator[Watched]":
     yield from session(browser, opened)
 
 
-def test_person_asks_mends_forgets_and_takes_it_back(watched: Watched) -> None:
+def test_person_asks_corrects_forgets_and_undoes(watched: Watched) -> None:
     page = watched.enter()
     assert "#" not in page.url
     page.keyboard.press("/")
@@ -163,8 +163,8 @@ def test_person_asks_mends_forgets_and_takes_it_back(watched: Watched) -> None:
     page.get_by_text("Corrected").wait_for()
     page.locator("article .text", has_text="takes the bus to work").first.wait_for()
     with watched.opened.daemon.client() as client:
-        told = [one["content"] for one in client.recall("how does Bram go to work")["results"]]
-        assert next(one for one in told if one.startswith("takes")) == "takes the bus to work", "agents are told so"
+        texts = [item["content"] for item in client.recall("how does Bram go to work")["results"]]
+        assert next(text for text in texts if text.startswith("takes")) == "takes the bus to work", "agents recall it"
     page.get_by_role("status").get_by_role("button", name="Undo").click()
     page.get_by_text("Taken back").wait_for()
 
@@ -183,7 +183,7 @@ def test_person_asks_mends_forgets_and_takes_it_back(watched: Watched) -> None:
     assert page.locator("article").count() == 1
 
 
-def test_person_accepts_a_proposal_settles_a_disagreement_and_marks_noise(watched: Watched) -> None:
+def test_person_accepts_settles_and_marks_noise(watched: Watched) -> None:
     page = watched.enter()
     page.get_by_role("link", name="To decide").click()
     proposal = page.locator("article", has_text="bank/world.md").first
@@ -198,14 +198,14 @@ def test_person_accepts_a_proposal_settles_a_disagreement_and_marks_noise(watche
     assert pair.count() == 1
 
     page.get_by_role("link", name="Shown to the agent").click()
-    told = page.locator("li", has_text="repaired by Tilde").first
-    told.get_by_role("button", name="This was noise").click()
+    part = page.locator("li", has_text="repaired by Tilde").first
+    part.get_by_role("button", name="This was noise").click()
     page.get_by_text("Noted as noise").wait_for()
 
     page.locator("li", has_text="repaired by Tilde").first.get_by_role("button", name="This is wrong").click()
     page.get_by_text("Noted as wrong").wait_for()
     form = page.get_by_label("What holds now")
-    assert form.is_visible(), "it is open"
+    assert form.is_visible(), "it is unfolded"
     form.fill("the stove in the cabin was repaired by Ilse")
     page.get_by_role("button", name="Replace it").click()
     page.get_by_text("Corrected").wait_for()
@@ -213,7 +213,7 @@ def test_person_accepts_a_proposal_settles_a_disagreement_and_marks_noise(watche
     page.get_by_role("status").get_by_text("Taken back").wait_for()
 
 
-def test_keys_alone_are_enough(watched: Watched) -> None:
+def test_keyboard_is_sufficient(watched: Watched) -> None:
     page = watched.enter()
     watched.go("memories")
     page.keyboard.press("j")
@@ -223,7 +223,7 @@ def test_keys_alone_are_enough(watched: Watched) -> None:
     page.keyboard.press("?")
     assert page.locator("dialog").is_visible()
     page.keyboard.press("Escape")
-    # a ticked box is no text: keys are still keys
+    # shortcuts also work while a checkbox has the focus
     page.get_by_role("checkbox", name="Choose").first.check()
     page.keyboard.press("j")
     assert page.evaluate("document.activeElement.matches('.item')")
@@ -238,7 +238,7 @@ def test_keys_alone_are_enough(watched: Watched) -> None:
     assert box.input_value() == "who/what"
 
 
-def test_health_follows_what_happens(watched: Watched) -> None:
+def test_health_is_updated_live(watched: Watched) -> None:
     page = watched.enter()
     watched.go("health")
     files = page.locator("[data-live='main.files']")
@@ -249,10 +249,8 @@ def test_health_follows_what_happens(watched: Watched) -> None:
 
 
 @pytest.mark.torture
-def test_progress_moves_while_notes_become_findable_by_meaning(
-    browser: "Browser", tmp_path: Path, starter_model: Path
-) -> None:
-    """What the page shows is noted by the page itself: nobody loads it again."""
+def test_progress_bar_moves_while_notes_are_embedded(browser: "Browser", tmp_path: Path, starter_model: Path) -> None:
+    """The page itself records what it shows, without being reloaded."""
     note_all = """() => {
         const shown = document.querySelector("progress");
         window.seen = [shown.value];
@@ -272,27 +270,26 @@ def test_progress_moves_while_notes_become_findable_by_meaning(
                 && document.querySelector("progress").value === 100"""
             page.wait_for_function(whole, timeout=60_000)
             seen = page.evaluate("window.seen")
-            assert len({one for one in seen if one < 100}) >= 2, seen
+            assert len({value for value in seen if value < 100}) >= 2, seen
             assert page.locator("h2").first.inner_text().casefold() == "up to date"
 
 
 @pytest.mark.sweep
-def test_pages_have_no_serious_fault_of_access_wide_or_narrow_light_or_dark(
-    browser: "Browser", opened: OpenPage
-) -> None:
+def test_pages_are_accessible_in_both_widths_and_colour_schemes(browser: "Browser", opened: OpenPage) -> None:
     from axe_playwright_python.sync_playwright import Axe
 
     sizes = ({"width": 1280, "height": 900}, {"width": 390, "height": 844})
     for scheme, size in zip(("light", "dark"), sizes, strict=True):
         for watched in session(browser, opened, color_scheme=scheme, viewport=size):
-            # the policy forbids the script of the checker, which is run beside the page
+            # the policy forbids the checker's script, which is therefore evaluated outside the page
             page = watched.enter()
             for path in (READ if WHOLE else EACH) if scheme == "light" else some(READ, 3):
                 watched.go(path)
                 assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), (path, scheme)
                 page.evaluate(Axe().axe_script)
                 found = page.evaluate("axe.run({resultTypes: ['violations']}).then(found => found.violations)")
-                assert [one["id"] for one in found if one["impact"] in ("serious", "critical")] == [], (path, scheme)
+                serious = [violation["id"] for violation in found if violation["impact"] in ("serious", "critical")]
+                assert serious == [], (path, scheme)
                 links = page.get_by_role("navigation", name="Pages").get_by_role("link").all()
                 boxes = [link.bounding_box() for link in links]
                 assert len(boxes) == 8
@@ -304,7 +301,7 @@ def test_pages_have_no_serious_fault_of_access_wide_or_narrow_light_or_dark(
 
 
 @pytest.mark.sweep
-def test_all_can_be_read_without_a_script(browser: "Browser", opened: OpenPage) -> None:
+def test_pages_can_be_read_without_javascript(browser: "Browser", opened: OpenPage) -> None:
     for watched in session(browser, opened, java_script_enabled=False):
         page, link = watched.page, opened.link()
         page.goto(link)
@@ -319,7 +316,7 @@ def test_all_can_be_read_without_a_script(browser: "Browser", opened: OpenPage) 
 
 
 @pytest.mark.torture
-def test_link_is_good_once(watched: Watched) -> None:
+def test_link_works_once(watched: Watched) -> None:
     link = watched.opened.link()
     watched.page.goto(link)
     watched.page.wait_for_url("**/ask")
@@ -330,18 +327,18 @@ def test_link_is_good_once(watched: Watched) -> None:
     watched.forgive()
 
 
-def test_new_link_that_is_pasted_at_the_login_lets_in(watched: Watched) -> None:
+def test_new_link_pasted_at_the_login_works(watched: Watched) -> None:
     page = watched.page
     page.goto(f"{watched.opened.url}/")
     page.wait_for_url("**/web/login")
-    # the same address but for what is behind the mark: nothing is loaded
+    # the address differs only in its fragment, so nothing is loaded
     page.evaluate("link => location.assign(link)", watched.opened.link())
     page.wait_for_url("**/ask")
-    assert watched.complaints == watched.elsewhere == []
+    assert watched.problems == watched.elsewhere == []
 
 
 @pytest.mark.torture
-def test_text_that_was_written_outlives_the_session(watched: Watched) -> None:
+def test_written_text_survives_the_end_of_the_session(watched: Watched) -> None:
     page = watched.enter()
     watched.go("ask?q=stove")
     page.locator("summary", has_text="Correct").first.click()
@@ -357,14 +354,14 @@ def test_text_that_was_written_outlives_the_session(watched: Watched) -> None:
     watched.forgive()
 
 
-def test_person_corrects_a_line_of_a_note_where_it_is_found(watched: Watched) -> None:
+def test_person_corrects_a_line_of_a_note_in_the_answer(watched: Watched) -> None:
     page = watched.enter()
     note = watched.opened.daemon.workspace / "MEMORY.md"
     before = note.read_text()
     answer = page.locator("article", has_text="MEMORY.md").first
 
     def is_offered() -> bool:
-        """Ask; a line that is not read within a moment is corrected on another page."""
+        """Ask; a line that is not loaded within a moment is corrected on another page."""
         watched.go("ask?q=where+does+the+boat+lie")
         return answer.get_by_text("Correct", exact=True).count() > 0
 
@@ -384,9 +381,7 @@ def test_person_corrects_a_line_of_a_note_where_it_is_found(watched: Watched) ->
 
 
 @pytest.mark.torture
-def test_answer_of_a_slow_model_comes_in_place_of_the_first_and_disturbs_nobody(
-    browser: "Browser", tmp_path: Path
-) -> None:
+def test_late_answer_of_a_slow_model_replaces_the_first(browser: "Browser", tmp_path: Path) -> None:
     with Endpoint(tmp_path) as endpoint:
         access = {"baseUrl": endpoint.url, "apiKey": "k"}
         search = {"provider": "openai", "model": "test-model", "remote": access}
@@ -402,13 +397,13 @@ def test_answer_of_a_slow_model_comes_in_place_of_the_first_and_disturbs_nobody(
                 page.get_by_text("Not all of your memory has answered yet").wait_for()
                 page.get_by_text("in meaning").first.wait_for()
                 assert page.get_by_text("Not all of your memory has answered yet").count() == 0
-                assert page.locator(".copy").first.is_visible(), "what came later is as what came first"
+                assert page.locator(".copy").first.is_visible(), "later content works as well"
                 page.route("**/*whole=yes*", lambda route: held.append(route))
 
                 questions = count(1)
 
                 def is_offered(watched: Watched = watched, questions: Iterator[int] = questions) -> bool:
-                    # each time another one: the model answers none twice
+                    # a new question each time, since answers of the model are cached
                     with watched.page.expect_request("**/*whole=yes*"):
                         watched.go(f"ask?q=a+north+harbour+in+May+{next(questions)}")
                     return watched.page.get_by_text("Correct", exact=True).count() > 0
@@ -422,7 +417,7 @@ def test_answer_of_a_slow_model_comes_in_place_of_the_first_and_disturbs_nobody(
                 assert field.input_value() == "somebody is at work"
 
 
-def test_who_logs_out_is_out(watched: Watched) -> None:
+def test_logout_ends_the_session(watched: Watched) -> None:
     page = watched.enter()
     with page.expect_response("**/events"):
         watched.go("health")
@@ -431,14 +426,14 @@ def test_who_logs_out_is_out(watched: Watched) -> None:
     page.get_by_role("heading", name="Come in").wait_for()
     assert cookies
     assert watched.context.cookies(f"{watched.opened.url}{cookies[0]['path']}health") == []
-    # whoever kept the cookie is out as well
+    # the kept cookie is invalid, too
     watched.context.add_cookies(cookies)  # type: ignore[arg-type]  # the same cookies
     page.goto(f"{watched.opened.url}{cookies[0]['path']}health")
     page.get_by_text("your session is over").wait_for()
     watched.forgive()
 
 
-def test_page_of_another_port_gets_no_cookie_and_writes_nothing(watched: Watched) -> None:
+def test_page_on_another_port_gets_no_cookie_and_writes_nothing(watched: Watched) -> None:
     page, cookies = watched.enter(), list[str]()
     base = watched.base
 

@@ -1,4 +1,4 @@
-"""Several tabs of one session at the page: each keeps its agent, what it showed, and what it did."""
+"""Several tabs of one session at the page: each keeps its agent, its content and its notices."""
 
 import html
 import re
@@ -17,7 +17,7 @@ NOTES = {"memory/2026-11-10.md": f"{RETAIN}- W @Tilde: the stove is green\n- W @
 
 @pytest.fixture
 def opened(tmp_path: Any) -> Iterator[OpenPage]:
-    """Two agents, each with notes of its own; the second is the default one."""
+    """Run two agents, each with its own notes; the second is the default."""
     other = tmp_path / "other"
     (other / "memory").mkdir(parents=True)
     (other / "memory" / "2026-11-10.md").write_text(f"{RETAIN}- W @Wen: the harbour is frozen\n")
@@ -31,7 +31,7 @@ def opened(tmp_path: Any) -> Iterator[OpenPage]:
         yield running
 
 
-def test_page_is_of_the_agent_that_it_says_and_each_tab_keeps_its_own(opened: OpenPage) -> None:
+def test_each_tab_keeps_its_agent(opened: OpenPage) -> None:
     with opened.enter() as tab:
         begun = tab.get("memories").text
         assert "<option selected>second" in begun
@@ -50,7 +50,7 @@ def test_page_is_of_the_agent_that_it_says_and_each_tab_keeps_its_own(opened: Op
         assert "the harbour is frozen" in tab.get("memories").text
 
 
-def test_agent_that_is_not_known_leads_to_those_that_are(opened: OpenPage) -> None:
+def test_unknown_agent_leads_to_the_known_ones(opened: OpenPage) -> None:
     with opened.enter() as tab:
         answer = tab.of("third").get("memories")
         assert (answer.status_code, "Configured agents: first, second." in answer.text) == (404, True)
@@ -60,7 +60,7 @@ def test_agent_that_is_not_known_leads_to_those_that_are(opened: OpenPage) -> No
         assert tab.http.get(tab.base.rpartition("/")[0] + "/FIRST", headers=tab._headers({})).status_code == 303
 
 
-def test_file_whose_name_has_a_line_feed_is_itself_alone(opened: OpenPage) -> None:
+def test_file_name_with_a_line_feed_is_handled_exactly(opened: OpenPage) -> None:
     workspace = opened.daemon.workspace
     core, odd = workspace / "MEMORY.md", workspace / "memory" / "x\nMEMORY.md"
     core.write_text("# Core\n\nkeep this\n")
@@ -72,29 +72,29 @@ def test_file_whose_name_has_a_line_feed_is_itself_alone(opened: OpenPage) -> No
         (form,) = forms_of(plan.text, "forget")
         assert form["target"] == "memory/x\nMEMORY.md#L1-L3"
         assert "keep this" not in plan.text
-        # as a browser writes it
+        # as a browser sends it
         receipt = tab.post("forget", **{**form, "target": form["target"].replace("\n", "\r\n")})
         assert "Forgotten" in receipt.text
         assert core.read_text() == "# Core\n\nkeep this\n"
         assert "quokka" not in odd.read_text()
 
 
-def test_notice_is_of_the_page_that_acted_and_is_shown_once(opened: OpenPage) -> None:
+def test_notice_is_shown_once_on_the_page_that_acted(opened: OpenPage) -> None:
     with opened.enter() as session:
         tab = session.of("first")
         first = tab.post("remember", follow=False, text="the oars are of ash", back="told?session=x")
         second = tab.post("remember", follow=False, text="the sail is brown")
         assert "Undo" not in tab.get("ask").text, "another tab"
-        answers = [tab.get(one.headers["location"]).text for one in (second, first)]
+        answers = [tab.get(reply.headers["location"]).text for reply in (second, first)]
         shown = [forms_of(text, "undo")[0] for text in answers]
-        assert [one["back"] for one in shown] == ["ask", "told?session=x"]
+        assert [form["back"] for form in shown] == ["ask", "told?session=x"]
         assert "Taken back" in tab.post("undo", **shown[1]).text
         kept = tab.get("memories").text
         assert ("ash" in kept, "sail is brown" in kept) == (False, True)
-        assert "Undo" not in tab.get(first.headers["location"]).text, "loaded again"
+        assert "Undo" not in tab.get(first.headers["location"]).text, "reloaded"
 
 
-def test_statement_that_came_after_the_look_does_not_go_unseen(opened: OpenPage) -> None:
+def test_memory_added_after_the_preview_is_not_forgotten_unseen(opened: OpenPage) -> None:
     with opened.enter() as session:
         tab = session.of("first")
         target = id_in(tab, "the boat is red")
@@ -104,12 +104,12 @@ def test_statement_that_came_after_the_look_does_not_go_unseen(opened: OpenPage)
         opened.daemon.client().sync(agent="first")
         late = tab.post("forget", **form)
         assert (late.status_code, "would forget has changed" in late.text) == (400, True)
-        assert tab.post("forget", target=target).status_code == 400, "what was never shown"
+        assert tab.post("forget", target=target).status_code == 400, "it was never shown"
         assert "the boat is red" in again.read_text()
         assert "Lines of notes 2" in text_of(tab.forget(target))
 
 
-def test_way_back_leads_to_no_page_of_what_is_gone_and_to_the_same_part_of_a_list(opened: OpenPage) -> None:
+def test_back_link_avoids_deleted_pages_and_keeps_the_list_position(opened: OpenPage) -> None:
     with opened.enter() as session:
         tab = session.of("first")
         target = id_in(tab, "the boat is red")
@@ -128,7 +128,7 @@ def test_way_back_leads_to_no_page_of_what_is_gone_and_to_the_same_part_of_a_lis
         assert tab.get(form["back"]).text == second
 
 
-def test_undo_of_several_says_which_were_taken_back_and_which_not(opened: OpenPage) -> None:
+def test_undo_of_several_reports_each(opened: OpenPage) -> None:
     with opened.enter() as session:
         tab = session.of("first")
         made = [
@@ -137,14 +137,14 @@ def test_undo_of_several_says_which_were_taken_back_and_which_not(opened: OpenPa
         note = next(path for path in opened.daemon.workspace.rglob("*.md") if "the mast is new" in path.read_text())
         note.write_text(note.read_text().replace("the mast is new", "the mast is old"))
         opened.daemon.client().sync(agent="first")
-        said = text_of(answer := tab.post("undo", id=made))
-        assert f"Taken back: {made[1]}. Change {made[0]} is not taken back: " in said
+        text = text_of(answer := tab.post("undo", id=made))
+        assert f"Taken back: {made[1]}. Change {made[0]} is not taken back: " in text
         assert 'class="notice wrong"' in answer.text
         assert "the keel is new" not in note.read_text()
         assert len(forms_of(answer.text, "undo")) >= 1
 
 
-def test_correction_of_what_was_corrected_meanwhile_replaces_nothing_unseen(opened: OpenPage) -> None:
+def test_memory_corrected_meanwhile_is_not_replaced_unseen(opened: OpenPage) -> None:
     with opened.enter() as session:
         tab = session.of("first")
         target = id_in(tab, "the boat is red")
@@ -155,22 +155,22 @@ def test_correction_of_what_was_corrected_meanwhile_replaces_nothing_unseen(open
         (form,) = forms_of(late.text, "correct")
         assert ("the boat is &lt;green&gt;" in late.text, form["back"]) == (True, "ask?q=boat")
         assert "boat is green" not in tab.get("memories").text
-        assert not forms_of(tab.get("memory", id=target).text, "correct"), "a newer one is corrected"
+        assert not forms_of(tab.get("memory", id=target).text, "correct"), "only the current version can be corrected"
         assert "Corrected" in tab.post("correct", **{**form, "text": "the boat is green"}).text
         listed = text_of(tab.get("memories", q="boat"))
         assert all(f"the boat is {colour}" in listed for colour in ("red", "blue", "green"))
 
 
-def test_place_beyond_the_end_of_a_note_shows_its_end(opened: OpenPage) -> None:
+def test_citation_beyond_the_end_of_a_note_shows_its_end(opened: OpenPage) -> None:
     with opened.enter() as session:
         answer = session.of("first").get("open", at="memory/2026-11-10.md#L999999999")
-        said = text_of(answer)
-        assert "It has no such lines any more. This is its end." in said
-        assert "3 - W @Bram: the boat is red" in said
-        assert "Forget this line" not in said
+        text = text_of(answer)
+        assert "It has no such lines any more. This is its end." in text
+        assert "3 - W @Bram: the boat is red" in text
+        assert "Forget this line" not in text
 
 
-def test_question_since_which_the_stable_block_is_the_same_is_led_to(opened: OpenPage) -> None:
+def test_unchanged_stable_block_links_to_its_question(opened: OpenPage) -> None:
     with opened.daemon.client() as client, opened.enter() as session:
         for number in range(9):
             client.turn(
@@ -184,7 +184,7 @@ def test_question_since_which_the_stable_block_is_the_same_is_led_to(opened: Ope
         assert "Where was lamp 0?" in tab.get(html.unescape(to)).text
 
 
-def test_what_was_written_is_not_lost_with_the_session(opened: OpenPage) -> None:
+def test_written_text_survives_the_end_of_the_session(opened: OpenPage) -> None:
     with opened.enter() as session:
         tab = session.of("first")
         target = id_in(tab, "the boat is red")
@@ -200,7 +200,7 @@ def test_what_was_written_is_not_lost_with_the_session(opened: OpenPage) -> None
         assert "<blue>" not in html.unescape(again.of("first").get("memories").text)
 
 
-def test_text_that_is_refused_is_shown_with_why_in_plain_words(opened: OpenPage) -> None:
+def test_refused_text_is_shown_with_the_reason(opened: OpenPage) -> None:
     with opened.enter() as session:
         tab = session.of("first")
         target = id_in(tab, "the boat is red")
@@ -218,23 +218,23 @@ def test_text_that_is_refused_is_shown_with_why_in_plain_words(opened: OpenPage)
             assert "long long" in long.text
 
 
-def test_link_is_pasted_as_a_whole_where_no_script_runs(opened: OpenPage) -> None:
+def test_whole_link_can_be_pasted_without_javascript(opened: OpenPage) -> None:
     with httpx.Client(base_url=opened.url, verify=False) as browser:
         entered = browser.post("/web/login", data={"token": opened.link()}, headers=OURS)
         assert (entered.status_code, "memoryd" in entered.cookies) == (303, True)
 
 
-def test_page_that_cannot_be_read_says_so(opened: OpenPage) -> None:
+def test_unreadable_page_gives_the_reason(opened: OpenPage) -> None:
     with opened.daemon.client() as client, opened.enter() as session:
         tab = session.of("first")
-        said = text_of(tab.get("memory", id="nothing"))
-        assert "That cannot be shown" in said
-        assert "not done" not in said
+        text = text_of(tab.get("memory", id="nothing"))
+        assert "That cannot be shown" in text
+        assert "not done" not in text
         client.turn("Where is the boat?", session_key="agent:first:chat:direct:ann", at="2026-11-02T10:00:00")
         name = f"session:{client.told(agent='first')['turns'][0]['session']}"
         tab.post("private", id=name, remember="no")
-        said = text_of(tab.get("conversation", id=name))
-        assert "This conversation is private. Have it remembered again on Conversations." in said
+        text = text_of(tab.get("conversation", id=name))
+        assert "This conversation is private. Have it remembered again on Conversations." in text
 
 
 def id_in(tab: PageClient, words: str) -> str:

@@ -1,4 +1,4 @@
-"""A folder of Markdown that was not made for memoryd: what the README types, and what is said without `--all`."""
+"""A folder of Markdown that was not made for memoryd: the commands of the README, and hints without `--all`."""
 
 import json
 import re
@@ -19,12 +19,12 @@ from tests.waiting import eventually
 
 README = Path(__file__).parents[2] / "README.md"
 PROGRAMS = Path(sys.executable).parent
-SAY = "start memoryd with --all"
+HINT = "start memoryd with --all"
 
 
 @pytest.fixture
 def notes(tmp_path: Path) -> Path:
-    """Notes in places of their owner's choice."""
+    """Return a folder with notes in various places."""
     folder = tmp_path / "home" / "notes"
     (folder / "projects").mkdir(parents=True)
     (folder / "gateway.md").write_text("# Gateway\n\nThe gateway uses port 18789.\n")
@@ -47,34 +47,34 @@ def daemon_over(notes: Path, *arguments: str, **search: object) -> Iterator[Runn
         daemon.stop()
 
 
-def test_what_the_readme_types_finds_a_note(notes: Path) -> None:
+def test_commands_of_the_readme_find_a_note(notes: Path) -> None:
     block = re.search(r"## Use it on your notes\n\n```sh\n(.*?)```", README.read_text(), re.DOTALL)
     assert block
     install, init, start, *questions = (line.split(" #")[0].strip() for line in block[1].splitlines())
     assert install.startswith("pipx install")
     home = notes.parents[1]
     daemon = RunningDaemon(home, home / "config.json5", notes, environment={"MEMORYD_OFFLINE": "1"})
-    # the answer to what it asks on a terminal
-    typed(daemon, f"{init} --all")
+    # instead of the question on a terminal
+    run_line(daemon, f"{init} --all")
     assert start == "memoryd &"
     with daemon:
         daemon.client().sync()
         for question in questions:
-            assert "gateway.md#L1-L3" in typed(daemon, question)
+            assert "gateway.md#L1-L3" in run_line(daemon, question)
 
 
-def typed(daemon: RunningDaemon, line: str) -> str:
-    """Type a line as it stands on the page, where nobody answers questions, and return what it prints."""
+def run_line(daemon: RunningDaemon, line: str) -> str:
+    """Run a line of the page non-interactively, and return its output."""
     environment = {**daemon.env, "PATH": f"{PROGRAMS}:{daemon.env['PATH']}"}
-    done = subprocess.run(
+    result = subprocess.run(
         ["sh", "-c", line], stdin=subprocess.DEVNULL, capture_output=True, text=True, env=environment, check=False
     )
-    assert done.returncode == Exit.DONE, done.stderr
-    return done.stdout
+    assert result.returncode == Exit.DONE, result.stderr
+    return result.stdout
 
 
 @pytest.mark.parametrize(("arguments", "search"), [(["--all"], {}), ([], {"extraPaths": ["."]})])
-def test_every_markdown_file_is_indexed_if_asked_for(
+def test_every_markdown_file_is_indexed_on_request(
     notes: Path, arguments: list[str], search: dict[str, object]
 ) -> None:
     with daemon_over(notes, *arguments, **search) as daemon:
@@ -89,25 +89,25 @@ def test_every_markdown_file_is_indexed_if_asked_for(
         assert not daemon.client().search("Private")["results"]
 
 
-def test_notes_that_lie_elsewhere_are_counted_and_it_is_said_what_to_type(notes: Path) -> None:
+def test_notes_elsewhere_are_counted_with_a_hint(notes: Path) -> None:
     with daemon_over(notes) as daemon:
         eventually(lambda: daemon.agent().get("outside"))
         agent: Any = daemon.agent()
         assert agent["files"] == 0
         assert (agent["outside"]["files"], agent["outside"]["more"]) == (2, False)
-        assert SAY in agent["outside"]["hint"]
-        done = daemon.memoryctl("search", "port")
-        assert done.returncode == Exit.NOTHING_FOUND
-        assert "nothing is indexed" in done.stderr
-        assert f"2 Markdown files elsewhere: {SAY}" in done.stderr
+        assert HINT in agent["outside"]["hint"]
+        result = daemon.memoryctl("search", "port")
+        assert result.returncode == Exit.NOTHING_FOUND
+        assert "nothing is indexed" in result.stderr
+        assert f"2 Markdown files elsewhere: {HINT}" in result.stderr
         shown = " ".join(daemon.memoryctl("status").stdout.split())
         assert "not indexed 2 Markdown files in other places" in shown
-        assert SAY in shown
-        assert said_by_doctor(daemon) == ("wrong", True)
-    assert said_by_doctor(daemon) == ("wrong", True), "without a daemon, too"
+        assert HINT in shown
+        assert doctor_state(daemon) == ("wrong", True)
+    assert doctor_state(daemon) == ("wrong", True), "also without a daemon"
 
 
-def test_notes_elsewhere_are_mentioned_beside_those_that_are_indexed(notes: Path) -> None:
+def test_notes_elsewhere_are_mentioned_beside_indexed_ones(notes: Path) -> None:
     (notes / "MEMORY.md").write_text("# Memory\n\nThe kettle is blue.\n")
     with daemon_over(notes) as daemon:
         client = daemon.client()
@@ -115,18 +115,18 @@ def test_notes_elsewhere_are_mentioned_beside_those_that_are_indexed(notes: Path
         assert client.search("kettle")["results"]
         reason = client.search("ultramarine")["reason"]
         assert reason == "nothing in the notes matches; 2 Markdown files of the workspace are not among them"
-        assert said_by_doctor(daemon) == ("ok", True)
+        assert doctor_state(daemon) == ("ok", True)
 
 
-def said_by_doctor(daemon: RunningDaemon) -> tuple[str, bool]:
-    """What doctor thinks of the notes, and whether it says what to type."""
-    done = daemon.memoryctl("doctor", "--json")
-    check = next(check for check in json.loads(done.stdout)["checks"] if check["part"] == "notes of main")
+def doctor_state(daemon: RunningDaemon) -> tuple[str, bool]:
+    """Return the state of the notes in doctor, and whether its hint is the option."""
+    result = daemon.memoryctl("doctor", "--json")
+    check = next(check for check in json.loads(result.stdout)["checks"] if check["part"] == "notes of main")
     assert "2 Markdown files" in check["message"]
-    return check["state"], SAY in check["hint"]
+    return check["state"], HINT in check["hint"]
 
 
-def test_workspace_that_goes_away_keeps_notes_at_its_top(notes: Path) -> None:
+def test_missing_workspace_keeps_notes_at_its_top(notes: Path) -> None:
     with daemon_over(notes, "--all", sync={"rootGraceSeconds": 600, "deleteGraceMs": 100}) as daemon:
         files = daemon.agent()["files"]
         notes.rename(notes.with_name("moved"))

@@ -1,6 +1,5 @@
-"""Privacy rules of the real daemon: whatever `.memoryignore` is, it answers, tells what is wrong, ends when told."""
+"""Privacy rules of the real daemon: whatever `.memoryignore` is, it answers, reports problems, and stops when asked."""
 
-import json
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -8,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.daemon import RunningDaemon, write_config
+from tests.system.agents import daemon_of_agents
 from tests.waiting import eventually
 
 HANG = "*a*a*a*a*a*a*a*a*a*a*b\n"
@@ -16,14 +16,14 @@ SECRET = "quetzalcoatlus"
 
 @pytest.fixture
 def daemon(tmp_path: Path, workspace: Path) -> Iterator[RunningDaemon]:
-    """A daemon that is not started yet; it is told to stop at the end, and must."""
+    """Return a daemon that is not started yet; it must stop in order at the end."""
     config = write_config(tmp_path, workspace, None, search={"sync": {"settleMs": 20, "deleteGraceMs": 100}})
     daemon = RunningDaemon(tmp_path, config, workspace)
     yield daemon
     assert daemon.stop() == 0
 
 
-def test_pattern_that_backtracks_hangs_neither_the_start_nor_the_end(daemon: RunningDaemon) -> None:
+def test_backtracking_pattern_blocks_neither_start_nor_stop(daemon: RunningDaemon) -> None:
     (daemon.workspace / "memory" / f"{'a' * 200}.md").write_text(f"The {SECRET}.\n")
     (daemon.workspace / ".memoryignore").write_text(HANG)
     daemon.start()
@@ -45,9 +45,7 @@ def _unclear(path: Path) -> None:
 
 
 @pytest.mark.parametrize("harm", [_pipe, _device, _unclear])
-def test_rules_that_cannot_be_read_are_told_and_nothing_new_is_found(
-    daemon: RunningDaemon, harm: Callable[[Path], None]
-) -> None:
+def test_unreadable_rules_are_reported_and_hide_new_notes(daemon: RunningDaemon, harm: Callable[[Path], None]) -> None:
     daemon.start()
     daemon.client().sync(wait="indexed")
     rules = daemon.workspace / ".memoryignore"
@@ -57,9 +55,9 @@ def test_rules_that_cannot_be_read_are_told_and_nothing_new_is_found(
     assert (reached["complete"], reached["pendingFiles"]) == (False, 1)
     assert ".memoryignore" in str(reached["reason"])
     assert ".memoryignore" in daemon.degraded()["privacy"]
-    told = daemon.client().search(SECRET)
-    assert (told["results"], told["health"]["complete"]) == ([], False)
-    assert "held back" in str(told["reason"])
+    reply = daemon.client().search(SECRET)
+    assert (reply["results"], reply["health"]["complete"]) == ([], False)
+    assert "held back" in str(reply["reason"])
     assert daemon.client().search("GW-4172")["results"]
     rules.unlink()
     daemon.client().sync(wait="indexed")
@@ -67,7 +65,7 @@ def test_rules_that_cannot_be_read_are_told_and_nothing_new_is_found(
     assert daemon.client().search(SECRET)["results"]
 
 
-def test_rules_that_are_gone_hold_and_are_told(daemon: RunningDaemon) -> None:
+def test_deleted_rules_stay_in_force_and_are_reported(daemon: RunningDaemon) -> None:
     rules = daemon.workspace / ".memoryignore"
     rules.write_text("diary.md\n")
     (daemon.workspace / "memory" / "diary.md").write_text(f"The {SECRET}.\n")
@@ -100,25 +98,27 @@ def test_note_is_private_from_the_moment_it_says_so(daemon: RunningDaemon) -> No
     assert not daemon.client().search(SECRET)["results"]
 
 
-def test_what_was_set_aside_is_deleted_when_the_rebuild_stands(daemon: RunningDaemon) -> None:
+def test_set_aside_index_is_deleted_after_the_rebuild(daemon: RunningDaemon) -> None:
     note = daemon.workspace / "memory" / "diary.md"
     note.write_text(f"The {SECRET}.\n")
     daemon.start()
     daemon.client().sync(wait="indexed")
     daemon.stop()
     (index,) = daemon.state.rglob("index.sqlite")
-    held = bytearray(index.read_bytes())
-    held[:16] = bytes(16)
-    index.write_bytes(held)
+    content = bytearray(index.read_bytes())
+    content[:16] = bytes(16)
+    index.write_bytes(content)
     note.write_text(f"---\nmemory: false\n---\nThe {SECRET}.\n")
     daemon.start()
     daemon.client().sync(wait="indexed")
-    eventually(lambda: SECRET.encode() not in b"".join(it.read_bytes() for it in daemon.state.rglob("*.sqlite*")))
+    eventually(lambda: SECRET.encode() not in b"".join(path.read_bytes() for path in daemon.state.rglob("*.sqlite*")))
     assert not list(daemon.state.rglob("*.corrupt-*"))
 
 
 @pytest.mark.parametrize("outer", ["", "inner"])
-def test_rules_of_a_workspace_hold_for_whoever_lists_its_folders(tmp_path: Path, workspace: Path, outer: str) -> None:
+def test_rules_of_a_workspace_apply_to_others_that_list_its_folders(
+    tmp_path: Path, workspace: Path, outer: str
+) -> None:
     inner = workspace / "inner"
     (inner / "memory" / "private").mkdir(parents=True)
     (inner / "memory" / "private" / "q.md").write_text(f"The {SECRET}.\n")
@@ -126,14 +126,8 @@ def test_rules_of_a_workspace_hold_for_whoever_lists_its_folders(tmp_path: Path,
     (inner / ".memoryignore").write_text("private/\n")
     lister = workspace / "inner" / "memory" / "deep" if outer else workspace
     lister.mkdir(exist_ok=True)
-    listed = [{"id": "a", "workspace": str(lister), "memorySearch": {"extraPaths": [".." if outer else "."]}}]
-    config = write_config(tmp_path, inner, None)
-    agents = {
-        "defaults": {"memorySearch": {"provider": "none"}},
-        "list": [*listed, {"id": "b", "workspace": str(inner)}],
-    }
-    config.write_text(json.dumps({"agents": agents}))
-    daemon = RunningDaemon(tmp_path, config, lister)
+    listed: list[dict[str, object]] = [{"id": "a", "memorySearch": {"extraPaths": [".." if outer else "."]}}]
+    daemon = daemon_of_agents(tmp_path, [*listed, {"id": "b", "workspace": str(inner)}], lister)
     daemon.start()
     try:
         client = daemon.client()

@@ -1,7 +1,7 @@
-"""The same programs as in one process, done to the real daemon with a provider of embeddings on loopback: no private
-text may be in any byte of its folders, in its log, or be sent.
+"""Random programs of changes to notes, done to the real daemon with an embedding provider on loopback.
 
-MEMORYD_PRIVACY_EXAMPLES says how many programs are tried.
+No private text may be in any byte of its folders or its log, or be sent. MEMORYD_PRIVACY_EXAMPLES sets the number of
+programs.
 """
 
 import os
@@ -30,8 +30,8 @@ def _start(folder: Path, workspace: Path, endpoint: Endpoint) -> RunningDaemon:
     return daemon
 
 
-def _again(daemon: RunningDaemon, how: str) -> None:
-    """Start the daemon again after an orderly end, a crash, or a crash that damaged the index."""
+def _restart(daemon: RunningDaemon, how: str) -> None:
+    """Restart the daemon after an orderly stop, a crash, or a crash that damaged the index."""
     if how == "stop":
         assert daemon.stop() == 0
     else:
@@ -42,7 +42,7 @@ def _again(daemon: RunningDaemon, how: str) -> None:
     daemon.start()
 
 
-def _follow(daemon: RunningDaemon, world: PrivateWorld, endpoint: Endpoint) -> None:
+def _check(daemon: RunningDaemon, world: PrivateWorld, endpoint: Endpoint) -> None:
     sent = len(endpoint.texts())
     client = daemon.client()
     client.sync(wait="indexed")
@@ -61,7 +61,7 @@ def _follow(daemon: RunningDaemon, world: PrivateWorld, endpoint: Endpoint) -> N
         assert client.search(word)["results"], f"{word} is public and not found"
 
 
-def assert_kept_private(program: list[list[Step]], folder: Path) -> None:
+def run_program(program: list[list[Step]], folder: Path) -> None:
     workspace = folder / "workspace"
     world = PrivateWorld(workspace, seed=len(program))
     with Endpoint(folder) as endpoint:
@@ -71,14 +71,14 @@ def assert_kept_private(program: list[list[Step]], folder: Path) -> None:
                 for step in steps:
                     world.do(step)
                 for how in {step.how for step in steps if isinstance(step, Restart)}:
-                    _again(daemon, how)
-                _follow(daemon, world, endpoint)
+                    _restart(daemon, how)
+                _check(daemon, world, endpoint)
         finally:
             assert daemon.stop() == 0
 
 
 @settings(max_examples=max(1, EXAMPLES), phases=[Phase.generate])
 @given(programs)
-def test_no_program_makes_a_private_text_known_to_anybody(program: list[list[Step]]) -> None:
+def test_private_text_is_never_stored_or_sent(program: list[list[Step]]) -> None:
     with tempfile.TemporaryDirectory() as folder:
-        assert_kept_private(program, Path(folder))
+        run_program(program, Path(folder))

@@ -1,4 +1,4 @@
-"""The real daemon over a real endpoint: outages, changes of provider, fallback, budget, and what is shown of them."""
+"""The real daemon with an embedding endpoint: outages, changes of provider, fallback, budget and status."""
 
 import json
 import time
@@ -17,6 +17,7 @@ from memoryd.wire import Exit
 from tests.daemon import RunningDaemon, indexed_daemon, write_config
 from tests.embedding_endpoint import TEXT_REFUSAL, Endpoint
 from tests.hasty import HASTY
+from tests.system.agents import daemon_of_agents
 from tests.system.test_memoryctl import ask as ask_memoryctl
 from tests.waiting import eventually
 
@@ -44,7 +45,7 @@ def is_embedded(daemon: RunningDaemon) -> bool:
 
 
 def ask(daemon: RunningDaemon, question: str = "GW-4172 lease") -> SearchReply:
-    """Ask, and insist on the deadline whatever the endpoint does."""
+    """Ask, and check the deadline whatever the endpoint does."""
     began = time.monotonic()
     with Client(daemon.socket) as client:
         reply = client.search(question, deadline_ms=DEADLINE_MS)
@@ -59,24 +60,24 @@ def write_notes(workspace: Path, count: int) -> None:
 
 
 def paid_twice(endpoint: Endpoint) -> dict[str, int]:
-    """Notes, apart from questions and probes, that were answered for more than once."""
+    """Return the notes, but no questions or probes, that were embedded more than once."""
     counts = Counter(text for text in endpoint.texts() if "\n" in text)
     return {text: count for text, count in counts.items() if count > 1}
 
 
-def test_f074_endpoint_that_answers_with_zeros_takes_no_part(tmp_path: Path, workspace: Path) -> None:
-    """One that gives no vector for anything is out: replies go by words and say why, and the notes wait for it."""
+def test_f074_endpoint_that_answers_with_zeros_is_not_used(tmp_path: Path, workspace: Path) -> None:
+    """Vectors of zeros count as a failure: replies go by words with the reason, and notes stay pending."""
     with Endpoint(tmp_path) as endpoint, running(tmp_path, workspace, remote(endpoint) | {"model": "zeros"}) as daemon:
         eventually(lambda: ask(daemon)["health"]["arms"]["vector"]["state"] == "failed")
         reply = ask(daemon)
         assert (reply["mode"], reply["health"]["complete"]) == ("lexical", False)
         assert "zeros" in str(reply["health"]["arms"]["vector"]["reason"])
         assert reply["results"]
-        assert daemon.agent()["pendingEmbeddings"], "nothing is given up: they wait for an endpoint that works"
+        assert daemon.agent()["pendingEmbeddings"], "notes wait for a working endpoint"
 
 
 @pytest.mark.torture
-def test_endpoint_killed_in_the_middle_of_indexing(tmp_path: Path, workspace: Path) -> None:
+def test_endpoint_killed_while_indexing(tmp_path: Path, workspace: Path) -> None:
     write_notes(workspace, NOTES)
     with Endpoint(tmp_path, delay=0.4) as endpoint, running(tmp_path, workspace, remote(endpoint)) as daemon:
         eventually(lambda: len(endpoint.texts()) > 300, step=0.02)
@@ -86,7 +87,7 @@ def test_endpoint_killed_in_the_middle_of_indexing(tmp_path: Path, workspace: Pa
         daemon.client().sync(wait="indexed")
         for number in range(3):
             reply = ask(daemon, f"machine number {number}")
-            assert reply["results"], "words go on answering"
+            assert reply["results"], "words still answer"
         eventually(lambda: daemon.agent()["degraded"])
         (workspace / "memory" / "late.md").write_text("# Late\n\nThe heron nests by the sluice.\n")
         daemon.client().sync(wait="indexed")
@@ -112,12 +113,12 @@ def test_endpoint_killed_between_questions(tmp_path: Path, workspace: Path, endp
             assert reply["health"]["arms"]["vector"].get("reason")
         began = time.monotonic()
         eventually(lambda: str(endpoint.port) in (ask(daemon)["health"]["arms"]["vector"].get("reason") or ""))
-        assert time.monotonic() - began < DEADLINE_MS / 1000 * 3, "known to be away, it is not waited for"
+        assert time.monotonic() - began < DEADLINE_MS / 1000 * 3, "a known outage is not waited for"
         endpoint.start()
         eventually(lambda: ask(daemon)["mode"] == "hybrid", seconds=90, step=0.5)
 
 
-def test_endpoint_that_hangs_costs_its_arm_and_not_the_answer(tmp_path: Path, workspace: Path) -> None:
+def test_hanging_endpoint_costs_its_arm_but_not_the_answer(tmp_path: Path, workspace: Path) -> None:
     with Endpoint(tmp_path) as endpoint, running(tmp_path, workspace, remote(endpoint)) as daemon:
         eventually(lambda: is_embedded(daemon))
         endpoint.kill()
@@ -129,7 +130,7 @@ def test_endpoint_that_hangs_costs_its_arm_and_not_the_answer(tmp_path: Path, wo
             assert reply["results"]
 
 
-def test_endpoint_that_is_not_there_at_the_start_is_found_later(tmp_path: Path, workspace: Path) -> None:
+def test_endpoint_missing_at_start_is_found_later(tmp_path: Path, workspace: Path) -> None:
     endpoint = Endpoint(tmp_path)
     with running(tmp_path, workspace, remote(endpoint)) as daemon:
         daemon.client().sync(wait="indexed")
@@ -140,14 +141,14 @@ def test_endpoint_that_is_not_there_at_the_start_is_found_later(tmp_path: Path, 
             assert ask(daemon)["mode"] == "hybrid"
 
 
-def test_header_and_key_change_nothing_model_and_dimensions_embed_anew(
+def test_new_model_or_dimensions_embed_again_but_not_new_headers(
     tmp_path: Path, workspace: Path, endpoint: Endpoint
 ) -> None:
     def embed(search: Mapping[str, object]) -> int:
         before = len([text for text in endpoint.texts() if "\n" in text])
         with running(tmp_path, workspace, search) as daemon:
             daemon.client().sync(wait="indexed")
-            assert ask(daemon)["results"], "no outage while vectors are made"
+            assert ask(daemon)["results"], "search works meanwhile"
             eventually(lambda: is_embedded(daemon))
             assert ask(daemon)["mode"] == "hybrid"
         return len([text for text in endpoint.texts() if "\n" in text]) - before
@@ -166,7 +167,7 @@ def test_header_and_key_change_nothing_model_and_dimensions_embed_anew(
     assert embed(remote(endpoint, baseUrl=moved)) == first
 
 
-def test_fallback_answers_with_vectors_of_its_own_until_the_first_returns(
+def test_fallback_answers_until_the_provider_returns(
     tmp_path: Path, workspace: Path, starter_model: Path, endpoint: Endpoint
 ) -> None:
     local = {"modelPath": str(starter_model), "threads": 1}
@@ -175,11 +176,11 @@ def test_fallback_answers_with_vectors_of_its_own_until_the_first_returns(
         assert daemon.agent()["embedder"]["worker"] is None, "the fallback is not started before it is needed"
         endpoint.kill()
 
-        def stands_in() -> bool:
+        def is_fallback() -> bool:
             assert ask(daemon)["results"]
             return daemon.agent()["fallback"] is not None
 
-        eventually(stands_in, seconds=60, step=0.5)
+        eventually(is_fallback, seconds=60, step=0.5)
         eventually(lambda: is_embedded(daemon))
         reply: Any = ask(daemon, "who runs the gateway?")
         assert (reply["provider"], reply["mode"]) == ("local", "hybrid")
@@ -193,10 +194,10 @@ def test_fallback_answers_with_vectors_of_its_own_until_the_first_returns(
         reply = ask(daemon)
         assert (reply["provider"], reply["fallback"]) == ("openai", None)
         eventually(lambda: is_embedded(daemon))
-        assert not [text for text in endpoint.texts()[sent:] if "\n" in text], "its vectors were kept"
+        assert not [text for text in endpoint.texts()[sent:] if "\n" in text], "the first vectors were kept"
 
 
-def test_status_names_rule_destination_and_cost_and_no_secret_is_shown(
+def test_status_shows_rule_destination_and_cost_but_no_secret(
     tmp_path: Path, workspace: Path, endpoint: Endpoint
 ) -> None:
     search = remote(endpoint, headers={"X-Token": KEY}) | {"sync": {"paused": True}}
@@ -213,10 +214,10 @@ def test_status_names_rule_destination_and_cost_and_no_secret_is_shown(
         reply = ask(daemon)
         assert reply["results"]
         sent = "".join(endpoint.texts())
-        assert "gateway" not in sent, "paused: no note leaves the machine"
-        assert "GW-4172" not in sent, "and no question, while there is nothing to compare it with"
+        assert "gateway" not in sent, "paused: no note is sent"
+        assert "GW-4172" not in sent, "nor a question, while there are no vectors"
         daemon.client().sync(wait="embedded")
-        assert is_embedded(daemon), "asked for, so embedded"
+        assert is_embedded(daemon), "embedded on request"
         assert "gateway" in "".join(endpoint.texts())
         embedding = daemon.agent()["embedding"]
         assert embedding["remote"] is not None
@@ -228,7 +229,7 @@ def test_status_names_rule_destination_and_cost_and_no_secret_is_shown(
     assert KEY not in daemon.log.read_text()
 
 
-def test_budget_of_a_day_holds_notes_back_and_says_so(tmp_path: Path, workspace: Path, endpoint: Endpoint) -> None:
+def test_daily_budget_delays_notes(tmp_path: Path, workspace: Path, endpoint: Endpoint) -> None:
     write_notes(workspace, 60)
     with running(tmp_path, workspace, remote(endpoint, tokensPerDay=300)) as daemon:
         daemon.client().sync(wait="indexed")
@@ -243,7 +244,7 @@ def test_budget_of_a_day_holds_notes_back_and_says_so(tmp_path: Path, workspace:
     embedded = len(endpoint.texts())
     with running(tmp_path, workspace, remote(endpoint, tokensPerDay=300)) as daemon:
         eventually(lambda: "tokensPerDay" in str(daemon.degraded()))
-    assert len(endpoint.texts()) <= embedded + 3, "a restart is no new day"
+    assert len(endpoint.texts()) <= embedded + 3, "a restart does not reset the budget"
 
 
 def agents_of(daemon: RunningDaemon) -> dict[str, AgentStatus]:
@@ -252,16 +253,14 @@ def agents_of(daemon: RunningDaemon) -> dict[str, AgentStatus]:
 
 
 def several(home: Path, search: Mapping[str, object], entries: Mapping[str, Mapping[str, object]]) -> RunningDaemon:
-    """Return a daemon of several agents, each with a workspace of its own."""
+    """Return a daemon of several agents, each with its own workspace."""
     for name in entries:
         (home / name / "memory").mkdir(parents=True)
     listed = [{"id": name, "workspace": str(home / name), **entry} for name, entry in entries.items()]
-    config = home / "config.json5"
-    config.write_text(json.dumps({"agents": {"defaults": {"memorySearch": search}, "list": listed}}))
-    return RunningDaemon(home, config, home / next(iter(entries)))
+    return daemon_of_agents(home, listed, search=search)
 
 
-def test_unusable_index_of_one_agent_costs_the_others_no_vector(tmp_path: Path, endpoint: Endpoint) -> None:
+def test_unusable_index_of_one_agent_does_not_affect_others(tmp_path: Path, endpoint: Endpoint) -> None:
     (tmp_path / "a file").write_text("where a folder should be")
     broken = {"memorySearch": {"store": {"path": str(tmp_path / "a file" / "index.sqlite")}}}
     with several(tmp_path, remote(endpoint), {"main": {}, "broken": broken}) as daemon:
@@ -271,7 +270,7 @@ def test_unusable_index_of_one_agent_costs_the_others_no_vector(tmp_path: Path, 
         assert "index" in {part["part"] for part in agents_of(daemon)["broken"]["degraded"]}
 
 
-def test_budget_of_a_day_is_one_for_all_workspaces(tmp_path: Path) -> None:
+def test_daily_budget_is_shared_by_all_workspaces(tmp_path: Path) -> None:
     names = [f"agent{number}" for number in range(4)]
     with Endpoint(tmp_path, delay=0.3) as endpoint:
         daemon = several(tmp_path, remote(endpoint, tokensPerDay=300), {name: {} for name in names})
@@ -294,7 +293,7 @@ def test_budget_of_a_day_is_one_for_all_workspaces(tmp_path: Path) -> None:
             assert agent["embedding"]["remote"]["sentToday"] <= 300
 
 
-def test_vectors_that_nothing_uses_are_bounded_at_the_start_while_the_provider_is_away(
+def test_unused_vectors_are_limited_at_start_without_the_provider(
     tmp_path: Path, workspace: Path, endpoint: Endpoint
 ) -> None:
     write_notes(workspace, 20)
@@ -311,8 +310,9 @@ def test_vectors_that_nothing_uses_are_bounded_at_the_start_while_the_provider_i
     endpoint.start()
     with running(tmp_path, workspace, remote(endpoint) | {"cache": {"enabled": False}}) as daemon:
         eventually(lambda: is_embedded(daemon))
+        assert daemon.agent()["cache"]["maxEntries"] == 0
         eventually(lambda: entries_of(daemon) == daemon.agent()["passages"])
-        assert not [text for text in endpoint.texts()[sent:] if "\n" in text], "what is in use was kept"
+        assert not [text for text in endpoint.texts()[sent:] if "\n" in text], "used vectors were kept"
 
 
 def entries_of(daemon: RunningDaemon) -> int:
@@ -321,12 +321,7 @@ def entries_of(daemon: RunningDaemon) -> int:
     return entries
 
 
-def test_cache_that_is_switched_off_keeps_nothing(tmp_path: Path, workspace: Path, endpoint: Endpoint) -> None:
-    with running(tmp_path, workspace, remote(endpoint) | {"cache": {"enabled": False}}) as daemon:
-        assert daemon.agent()["cache"]["maxEntries"] == 0
-
-
-def test_nothing_is_sent_when_no_provider_is_named(tmp_path: Path, workspace: Path, endpoint: Endpoint) -> None:
+def test_nothing_is_sent_without_a_configured_provider(tmp_path: Path, workspace: Path, endpoint: Endpoint) -> None:
     config = tmp_path / "config.json5"
     search = {"local": {"modelPath": str(tmp_path / "none.gguf")}, "remote": {"baseUrl": endpoint.url, "apiKey": KEY}}
     config.write_text(json.dumps({"agents": {"defaults": {"workspace": str(workspace), "memorySearch": search}}}))
@@ -340,9 +335,7 @@ def test_nothing_is_sent_when_no_provider_is_named(tmp_path: Path, workspace: Pa
     assert not endpoint.requests()
 
 
-def test_auto_takes_the_provider_whose_key_is_found_and_says_where(
-    tmp_path: Path, workspace: Path, endpoint: Endpoint
-) -> None:
+def test_auto_uses_the_provider_with_a_key_and_reports_it(tmp_path: Path, workspace: Path, endpoint: Endpoint) -> None:
     search = {"provider": "auto", "remote": {"baseUrl": endpoint.url, "apiKey": {"env": "MY_KEY"}}}
     with running(tmp_path, workspace, search, {"MY_KEY": KEY}) as daemon:
         eventually(lambda: is_embedded(daemon))
@@ -351,9 +344,7 @@ def test_auto_takes_the_provider_whose_key_is_found_and_says_where(
     assert endpoint.requests()[-1]["headers"]["authorization"] == f"Bearer {KEY}"
 
 
-def test_text_that_the_endpoint_refuses_is_found_by_words_and_told(
-    tmp_path: Path, workspace: Path, endpoint: Endpoint
-) -> None:
+def test_text_refused_by_the_endpoint_is_found_by_words(tmp_path: Path, workspace: Path, endpoint: Endpoint) -> None:
     (workspace / "memory" / "odd.md").write_text("# Odd\n\nAn unspeakable heron stood there.\n")
     write_notes(workspace, 5)
     with running(tmp_path, workspace, remote(endpoint)) as daemon:
@@ -368,48 +359,45 @@ def test_text_that_the_endpoint_refuses_is_found_by_words_and_told(
         assert ask(daemon, "unspeakable")["results"][0]["path"] == "memory/odd.md"
 
 
-def test_key_that_only_openclaw_can_open_is_told_where_it_is_used(tmp_path: Path, workspace: Path) -> None:
+def test_openclaw_secret_reference_is_reported_where_it_is_used(tmp_path: Path, workspace: Path) -> None:
     reference = {"source": "exec", "provider": "vault", "id": "mistral"}
     models = {"providers": {"mistral": {"apiKey": reference}, "anthropic": {"apiKey": "", "baseUrl": 3}}}
     with indexed_daemon(tmp_path, workspace, search={"provider": "mistral"}, models=models) as daemon:
         eventually(lambda: daemon.agent()["embedder"]["state"] == "failed")
-        told = daemon.degraded()
-        assert "models.providers.mistral.apiKey: is a reference of OpenClaw" in told["embedder"]
-        assert "source exec" in told["embedder"]
-        assert ask(daemon)["results"], "words go on answering"
-    nobody = write_config(tmp_path, workspace, None, search={"provider": "none"}, models=models)
-    with RunningDaemon(tmp_path, nobody, workspace) as daemon:
+        degraded = daemon.degraded()
+        assert "models.providers.mistral.apiKey: is a reference of OpenClaw" in degraded["embedder"]
+        assert "source exec" in degraded["embedder"]
+        assert ask(daemon)["results"], "words still answer"
+    without = write_config(tmp_path, workspace, None, search={"provider": "none"}, models=models)
+    with RunningDaemon(tmp_path, without, workspace) as daemon:
         assert not daemon.degraded()
 
 
 @pytest.mark.parametrize(
-    "models",
+    ("models", "reason"),
     [
-        {"providers": {"openai": None}},
-        {"providers": {"openai": "x"}},
-        {"providers": {"$include": "./providers.json5"}},
+        ({"providers": {"openai": None}}, "entry of openai must be an object"),
+        ({"providers": {"openai": "x"}}, "entry of openai must be an object"),
+        ({"providers": {"$include": "./providers.json5"}}, "entry of openai must be an object"),
+        (
+            {"providers": {"openai": {"apiKey": KEY, "baseUrl": "proxy.internal/v1"}}},
+            "baseUrl of openai must be an address",
+        ),
     ],
 )
-def test_entry_that_is_none_costs_its_provider(tmp_path: Path, workspace: Path, models: Mapping[str, Any]) -> None:
+def test_invalid_provider_entry_disables_only_the_provider(
+    tmp_path: Path, workspace: Path, models: Mapping[str, Any], reason: str
+) -> None:
     config = write_config(tmp_path, workspace, None, search={"provider": "openai"}, models=models)
     with RunningDaemon(tmp_path, config, workspace, environment={"OPENAI_API_KEY": KEY}) as daemon:
         eventually(lambda: daemon.agent()["embedder"]["state"] == "failed")
-        assert "entry of openai must be an object" in str(daemon.agent()["embedder"]["reason"])
+        assert reason in str(daemon.agent()["embedder"]["reason"])
         daemon.client().sync(wait="indexed")
-        assert ask(daemon)["results"], "words go on answering"
+        assert ask(daemon)["results"], "words still answer"
         assert KEY not in daemon.log.read_text()
 
 
-def test_address_of_another_program_that_is_none_sends_nothing(tmp_path: Path, workspace: Path) -> None:
-    models = {"providers": {"openai": {"apiKey": KEY, "baseUrl": "proxy.internal/v1"}}}
-    config = write_config(tmp_path, workspace, None, search={"provider": "openai"}, models=models)
-    with RunningDaemon(tmp_path, config, workspace) as daemon:
-        eventually(lambda: daemon.agent()["embedder"]["state"] == "failed")
-        assert "baseUrl of openai must be an address" in str(daemon.agent()["embedder"]["reason"])
-        assert KEY not in daemon.log.read_text()
-
-
-def test_open_key_and_open_way_are_told_at_the_start_and_by_the_doctor(tmp_path: Path, workspace: Path) -> None:
+def test_readable_key_and_unencrypted_address_are_reported(tmp_path: Path, workspace: Path) -> None:
     key = tmp_path / "key"
     key.write_text(KEY)
     key.chmod(0o666)

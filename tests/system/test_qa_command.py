@@ -1,4 +1,4 @@
-"""`memoryctl qa`, as it is installed, with the real daemon."""
+"""The installed `memoryctl qa` with the real daemon."""
 
 import json
 import subprocess
@@ -15,7 +15,7 @@ ADVICE = "You should first open `gateway.json` and set the port, because the def
 
 @pytest.fixture(scope="module")
 def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningDaemon]:
-    """One daemon for all commands; each test has sessions of its own."""
+    """Run one daemon for all commands; each test has its own sessions."""
     home = tmp_path_factory.mktemp("qa")
     workspace = write_workspace(home / "workspace")
     with RunningDaemon(home, write_config(home, workspace, None), workspace) as running:
@@ -26,52 +26,52 @@ def qa(daemon: RunningDaemon, *arguments: str, given: str = "") -> subprocess.Co
     return daemon.memoryctl("qa", *arguments, given=given)
 
 
-def told(daemon: RunningDaemon, *arguments: str, expected: Exit = Exit.DONE) -> Any:
-    done = qa(daemon, *arguments, "--json")
-    assert done.returncode == expected, done.stderr + done.stdout
-    return json.loads(done.stdout)
+def qa_json(daemon: RunningDaemon, *arguments: str, expected: Exit = Exit.DONE) -> Any:
+    result = qa(daemon, *arguments, "--json")
+    assert result.returncode == expected, result.stderr + result.stdout
+    return json.loads(result.stdout)
 
 
 def test_turns_are_added_and_shown(daemon: RunningDaemon) -> None:
-    said = ("which port", "does it use?", "--answer", ADVICE, "--significance", "1", "--topic", "port")
-    done = qa(daemon, "add", *said, "--session", "ports")
-    assert (done.returncode, done.stdout) == (Exit.DONE, "session:ports#Q1\n"), done.stderr
+    words = ("which port", "does it use?", "--answer", ADVICE, "--significance", "1", "--topic", "port")
+    result = qa(daemon, "add", *words, "--session", "ports")
+    assert (result.returncode, result.stdout) == (Exit.DONE, "session:ports#Q1\n"), result.stderr
     assert qa(daemon, "add", "-", "--session", "ports", given="and the proxy?\n").stdout == "session:ports#Q2\n"
     answer = ("--answer", "-", "--significance", "0")
-    done = qa(daemon, "add", "thanks", *answer, "--session", "ports", given="Glad to help.")
-    assert "not kept (significance 0.0)" in done.stderr
-    assert "qa mark session:ports#Q3" in done.stderr
+    result = qa(daemon, "add", "thanks", *answer, "--session", "ports", given="Glad to help.")
+    assert "not kept (significance 0.0)" in result.stderr
+    assert "qa mark session:ports#Q3" in result.stderr
     shown = qa(daemon, "show", "ports")
     assert shown.returncode == Exit.DONE
     assert "  Q: which port does it use?\n" in shown.stdout
     assert shown.stdout.count("session:ports#Q") == 3
-    assert [turn["seq"] for turn in told(daemon, "show", "session:ports#Q2-Q9")["sequence"]] == [2, 3]
-    found = told(daemon, "show", "ports", "--seq", "-2", "--grep", "PROXY")
+    assert [turn["seq"] for turn in qa_json(daemon, "show", "session:ports#Q2-Q9")["sequence"]] == [2, 3]
+    found = qa_json(daemon, "show", "ports", "--seq", "-2", "--grep", "PROXY")
     assert [turn["seq"] for turn in found["sequence"]] == [1, 2]
     assert "3 turns" in qa(daemon, "show").stdout
-    assert "ports" in [one["session"] for one in told(daemon, "show", "--limit", "200")["sessions"]]
+    assert "ports" in [session["session"] for session in qa_json(daemon, "show", "--limit", "200")["sessions"]]
 
 
-def test_context_says_why_on_stderr(daemon: RunningDaemon) -> None:
+def test_context_gives_its_reason_on_stderr(daemon: RunningDaemon) -> None:
     for question in ("where is the quetzal?", "is the quetzal blue?"):
         assert qa(daemon, "add", question, "--key", "agent:main:telegram:direct:42").returncode == Exit.DONE
-    done = qa(daemon, "context", "the quetzal?", "-n", "1")
-    assert done.returncode == Exit.DONE
-    assert done.stdout.count("Q: ") == 1
-    assert "matches" in done.stderr
-    assert len(told(daemon, "context", "--key", "agent:main:telegram:direct:42")["sequence"]) == 2
-    nothing = told(daemon, "context", "--key", "agent:main:telegram:direct:43", expected=Exit.NOTHING_FOUND)
+    result = qa(daemon, "context", "the quetzal?", "-n", "1")
+    assert result.returncode == Exit.DONE
+    assert result.stdout.count("Q: ") == 1
+    assert "matches" in result.stderr
+    assert len(qa_json(daemon, "context", "--key", "agent:main:telegram:direct:42")["sequence"]) == 2
+    nothing = qa_json(daemon, "context", "--key", "agent:main:telegram:direct:43", expected=Exit.NOTHING_FOUND)
     assert nothing["sequence"] == []
 
 
-def test_answer_is_marked_dropped_and_brought_back(daemon: RunningDaemon) -> None:
+def test_answer_is_marked_dropped_and_restored(daemon: RunningDaemon) -> None:
     assert (
         qa(daemon, "add", "name?", "--answer", "Ada", "--significance", "0", "--session", "marks").returncode
         == Exit.DONE
     )
     assert "A: Ada" in qa(daemon, "mark", "session:marks#Q1").stdout
-    assert told(daemon, "mark", "session:marks#Q1", "--drop")["a"] is None
-    assert told(daemon, "mark", "session:marks#Q1", "--answer", "Ada L.")["a"] == "Ada L."
+    assert qa_json(daemon, "mark", "session:marks#Q1", "--drop")["a"] is None
+    assert qa_json(daemon, "mark", "session:marks#Q1", "--answer", "Ada L.")["a"] == "Ada L."
     assert qa(daemon, "add", "and then?", "--session", "marks").returncode == Exit.DONE
     gone = qa(daemon, "mark", "session:marks#Q2")
     assert gone.returncode == Exit.NOTHING_FOUND
@@ -82,19 +82,19 @@ def test_answer_is_marked_dropped_and_brought_back(daemon: RunningDaemon) -> Non
 def test_topics_and_stats(daemon: RunningDaemon) -> None:
     assert qa(daemon, "add", "x?", "--session", "topical", "--topic", "lamp_oil").returncode == Exit.DONE
     assert "lamp_oil" in qa(daemon, "topics", "--limit", "200").stdout
-    assert {"topic": "lamp_oil", "turns": 1, "citations": ["session:topical#Q1"]} in told(
+    assert {"topic": "lamp_oil", "turns": 1, "citations": ["session:topical#Q1"]} in qa_json(
         daemon, "topics", "--limit", "200"
     )["topics"]
-    assert told(daemon, "stats")["turns"] >= 1
+    assert qa_json(daemon, "stats")["turns"] >= 1
     assert qa(daemon, "stats").stdout.startswith("sessions  ")
 
 
-def test_what_is_not_there_ends_with_three(daemon: RunningDaemon) -> None:
+def test_missing_session_or_turn_exits_with_3(daemon: RunningDaemon) -> None:
     for arguments in (("show", "nobody"), ("mark", "session:nobody#Q1")):
-        done = qa(daemon, *arguments)
-        assert (done.returncode, done.stdout) == (Exit.NOTHING_FOUND, "")
-        assert "nobody" in done.stderr
-    assert told(daemon, "show", "nobody", expected=Exit.NOTHING_FOUND)["error"]["code"] == "not_found"
+        result = qa(daemon, *arguments)
+        assert (result.returncode, result.stdout) == (Exit.NOTHING_FOUND, "")
+        assert "nobody" in result.stderr
+    assert qa_json(daemon, "show", "nobody", expected=Exit.NOTHING_FOUND)["error"]["code"] == "not_found"
     assert qa(daemon, "add", "x?", "--session", "short").returncode == Exit.DONE
     assert qa(daemon, "show", "short", "--seq", "5-").returncode == Exit.NOTHING_FOUND
 
@@ -116,13 +116,13 @@ def test_what_is_not_there_ends_with_three(daemon: RunningDaemon) -> None:
     ],
     ids=" ".join,
 )
-def test_wrong_usage_is_told(daemon: RunningDaemon, arguments: tuple[str, ...]) -> None:
-    done = qa(daemon, *arguments)
-    assert (done.returncode, done.stdout) == (Exit.USAGE, "")
-    assert "Error" in done.stderr
+def test_wrong_usage_is_an_error(daemon: RunningDaemon, arguments: tuple[str, ...]) -> None:
+    result = qa(daemon, *arguments)
+    assert (result.returncode, result.stdout) == (Exit.USAGE, "")
+    assert "Error" in result.stderr
 
 
-def test_answer_cannot_drive_the_terminal(daemon: RunningDaemon) -> None:
+def test_answer_cannot_control_the_terminal(daemon: RunningDaemon) -> None:
     added = ("add", "colour?", "--answer", "\x1b[2J\x1b]0;pwned\x07red", "--session", "esc", "--significance", "1")
     assert qa(daemon, *added).returncode == Exit.DONE
     shown = qa(daemon, "show", "esc")
@@ -130,7 +130,7 @@ def test_answer_cannot_drive_the_terminal(daemon: RunningDaemon) -> None:
     assert "\x1b" not in shown.stdout
 
 
-def test_time_that_cannot_be_is_refused(daemon: RunningDaemon) -> None:
-    done = qa(daemon, "add", "x?", "--session", "late", "--timestamp", "9999-01-01")
-    assert done.returncode == Exit.ERROR
-    assert "timestamp" in done.stderr
+def test_invalid_timestamp_is_refused(daemon: RunningDaemon) -> None:
+    result = qa(daemon, "add", "x?", "--session", "late", "--timestamp", "9999-01-01")
+    assert result.returncode == Exit.ERROR
+    assert "timestamp" in result.stderr

@@ -1,4 +1,4 @@
-"""The real daemon with the real qmd: its collections, its answers, its vectors, its death, and its absence."""
+"""The real daemon with the real qmd: collections, answers, vectors, crashes and absence."""
 
 import json
 import os
@@ -34,20 +34,20 @@ from tests.waiting import eventually
 
 
 @contextmanager
-def untouched(workspace: Path) -> Iterator[None]:
-    """Nothing in the workspace may have been written when the block ends."""
-    before = written(workspace)
+def unchanged(workspace: Path) -> Iterator[None]:
+    """Check at the end of the block that nothing in the workspace was written."""
+    before = write_times(workspace)
     yield
-    assert written(workspace) == before, "it is never written to"
+    assert write_times(workspace) == before
 
 
-def written(workspace: Path) -> dict[Path, tuple[int, int]]:
+def write_times(workspace: Path) -> dict[Path, tuple[int, int]]:
     return {path: (path.stat().st_mtime_ns, path.stat().st_ino) for path in workspace.rglob("*")}
 
 
 @pytest.fixture(scope="module")
 def herons(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningDaemon]:
-    """For tests that only ask: over fifty short notes that qmd ranks first, and longer ones that come after them."""
+    """Run qmd over fifty short notes that it ranks first, and longer ones that come after; tests only ask."""
     home = tmp_path_factory.mktemp("herons")
     memory = write_workspace(home / "workspace") / "memory"
     for number in range(50):
@@ -57,14 +57,14 @@ def herons(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningDaemon]:
     (memory / "late.md").write_text(late)
     birds = f"# Birds\n\nThe kestrel slept.\n\n## Ferry\n\n{filler * 60}\n\n## Owls\n\nThe owl woke.\n"
     (memory / "birds.md").write_text(birds)
-    with untouched(memory.parent), with_qmd(home, memory.parent, limits={"maxResults": 4}) as daemon:
+    with unchanged(memory.parent), with_qmd(home, memory.parent, limits={"maxResults": 4}) as daemon:
         wait_for_qmd(daemon)
         yield daemon
 
 
 @pytest.fixture(scope="module")
-def crowd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningDaemon]:
-    """For tests that only ask: long notes, hidden ones, folders of one name, tight limits, and no model."""
+def limited(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningDaemon]:
+    """Run qmd over long and hidden notes and folders of one name, with tight limits and no model; tests only ask."""
     home = tmp_path_factory.mktemp("crowd")
     workspace = write_workspace(home / "workspace")
     (workspace / ".memoryignore").write_text("memory/diary.md\n")
@@ -80,14 +80,12 @@ def crowd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningDaemon]:
         docs.append({"path": str(folder), "name": name})
     limits = {"maxResults": 4, "maxSnippetChars": 200, "maxInjectedChars": 500}
     named = [{"path": ".", "name": "all"}, *docs, docs[0]]
-    with untouched(workspace), with_qmd(home, workspace, searchMode="query", limits=limits, paths=named) as daemon:
+    with unchanged(workspace), with_qmd(home, workspace, searchMode="query", limits=limits, paths=named) as daemon:
         wait_for_qmd(daemon)
         yield daemon
 
 
-def test_qmd_answers_with_citations_follows_edits_and_forgets_a_dropped_collection(
-    tmp_path: Path, workspace: Path
-) -> None:
+def test_qmd_answers_follows_edits_and_drops_removed_collections(tmp_path: Path, workspace: Path) -> None:
     docs = tmp_path / "docs"
     docs.mkdir()
     (docs / "guide.md").write_text("# Guide\n\nThe zebra protocol wants two keys.\n")
@@ -117,19 +115,19 @@ def test_qmd_answers_with_citations_follows_edits_and_forgets_a_dropped_collecti
         assert paths(found(daemon, "Ferdinand")) == []
     with with_qmd(tmp_path, workspace) as daemon:
         wait_for_qmd(daemon)
-        assert paths(found(daemon, "zebra")) == [], "its collection is named no more"
+        assert paths(found(daemon, "zebra")) == [], "its collection was removed"
         assert b"zebra" not in by_hand(daemon, "ls").stdout
 
 
-def test_hidden_notes_stay_hidden(crowd: RunningDaemon) -> None:
-    reply = found(crowd, "ocelot")
+def test_hidden_notes_stay_hidden(limited: RunningDaemon) -> None:
+    reply = found(limited, "ocelot")
     assert reply["results"] == []
     for name in ("qmd/all/memory/diary.md", "qmd/all/memory/private.md", "qmd/all/../config.json5", "qmd/no/x.md"):
-        assert crowd.memoryctl("get", name).returncode == Exit.NOTHING_FOUND
+        assert limited.memoryctl("get", name).returncode == Exit.NOTHING_FOUND
 
 
-def test_limits_hold_and_rule_where_nobody_names_any(crowd: RunningDaemon) -> None:
-    reply = found(crowd, "heron")
+def test_limits_apply_to_hits_and_snippets(limited: RunningDaemon) -> None:
+    reply = found(limited, "heron")
     sizes = [len(hit["snippet"].split("\n\nSource: ")[0]) for hit in reply["results"]]
     assert reply["backend"] == "qmd"
     assert 1 <= len(sizes) <= 4
@@ -137,8 +135,8 @@ def test_limits_hold_and_rule_where_nobody_names_any(crowd: RunningDaemon) -> No
     assert sum(len(hit["snippet"]) for hit in reply["results"]) <= 500
 
 
-def test_no_model_on_disk_means_words_and_no_download(crowd: RunningDaemon) -> None:
-    reply = found(crowd, "who holds the lease")
+def test_missing_model_means_words_without_download(limited: RunningDaemon) -> None:
+    reply = found(limited, "who holds the lease")
     assert reply["backend"] == "qmd"
     assert paths(reply)[0] == "memory/2026-10-06.md"
     assert reply["health"]["arms"]["vector"]["state"] == "failed"
@@ -146,23 +144,23 @@ def test_no_model_on_disk_means_words_and_no_download(crowd: RunningDaemon) -> N
     assert not reply["health"]["complete"]
 
 
-def test_folders_of_one_name_are_told_apart(crowd: RunningDaemon) -> None:
+def test_folders_of_the_same_name_are_distinguished(limited: RunningDaemon) -> None:
     for number, name in enumerate(("team-docs", "team-docs-2", "team-docs-3")):
         path = f"qmd/{name}/My Guide_ä.md"
-        assert paths(found(crowd, f"edition{number}")) == [path]
-        assert f"edition{number}" in crowd.client().get(path)["text"]
-    # those of a workspace, all of it, and the folders, of which one is named twice
-    assert len(qmd_of(crowd)["collections"]) == 1 + 1 + 3
+        assert paths(found(limited, f"edition{number}")) == [path]
+        assert f"edition{number}" in limited.client().get(path)["text"]
+    # those of the workspace, all of it, and the folders, one of which is configured twice
+    assert len(qmd_of(limited)["collections"]) == 1 + 1 + 3
 
 
-def test_number_of_results_is_the_one_asked_for_else_that_of_qmd(herons: RunningDaemon) -> None:
+def test_requested_number_of_results_overrides_that_of_qmd(herons: RunningDaemon) -> None:
     assert len(paths(found(herons, "heron"))) == 4
-    asked = herons.client().search("heron", max_results=7)
-    assert (asked["backend"], len(paths(asked))) == ("qmd", 7)
+    reply = herons.client().search("heron", max_results=7)
+    assert (reply["backend"], len(paths(reply))) == ("qmd", 7)
 
 
 @pytest.mark.torture
-def test_both_are_searched_and_reranked(tmp_path: Path, workspace: Path, starter_model: Path) -> None:
+def test_words_and_vectors_are_searched_and_reranked(tmp_path: Path, workspace: Path, starter_model: Path) -> None:
     ranker = tmp_path / "cache" / "qmd" / "models" / "hf_ggml-org_qwen3-reranker-0.6b-q8_0.gguf"
     ranker.parent.mkdir(parents=True)
     write_ranker(starter_model, ranker)
@@ -181,12 +179,12 @@ def test_both_are_searched_and_reranked(tmp_path: Path, workspace: Path, starter
 
 
 def has_mapped(pid: int, path: Path) -> bool:
-    """Tell whether a process has a file in its memory, as it has the models that it uses."""
-    return any(one.path == str(path) for one in psutil.Process(pid).memory_maps())
+    """Tell whether a process has mapped a file, as it maps its models."""
+    return any(region.path == str(path) for region in psutil.Process(pid).memory_maps())
 
 
 @pytest.mark.torture
-def test_server_that_is_killed_costs_no_answer_and_comes_back(tmp_path: Path, workspace: Path) -> None:
+def test_killed_server_costs_no_answer_and_is_restarted(tmp_path: Path, workspace: Path) -> None:
     with with_qmd(tmp_path, workspace) as daemon:
         wait_for_qmd(daemon)
         for _ in range(3):
@@ -200,7 +198,7 @@ def test_server_that_is_killed_costs_no_answer_and_comes_back(tmp_path: Path, wo
         eventually(lambda: found(daemon, "lease")["backend"] == "qmd")
 
 
-def test_daemon_that_is_killed_leaves_no_qmd(tmp_path: Path, workspace: Path) -> None:
+def test_killed_daemon_leaves_no_qmd(tmp_path: Path, workspace: Path) -> None:
     with with_qmd(tmp_path, workspace) as daemon:
         wait_for_qmd(daemon)
         found(daemon, "lease")
@@ -210,7 +208,7 @@ def test_daemon_that_is_killed_leaves_no_qmd(tmp_path: Path, workspace: Path) ->
 
 
 @pytest.mark.torture
-def test_daemon_that_was_killed_starts_again_over_a_damaged_index_too(tmp_path: Path, workspace: Path) -> None:
+def test_killed_daemon_restarts_also_over_a_damaged_index(tmp_path: Path, workspace: Path) -> None:
     with with_qmd(tmp_path, workspace) as daemon:
         wait_for_qmd(daemon)
         daemon.kill()
@@ -226,14 +224,14 @@ def test_daemon_that_was_killed_starts_again_over_a_damaged_index_too(tmp_path: 
         assert (reply["backend"], paths(reply)[0]) == ("qmd", "memory/2026-10-06.md")
 
 
-def test_variables_point_a_person_at_the_same_index(herons: RunningDaemon) -> None:
+def test_qmd_env_selects_the_same_index(herons: RunningDaemon) -> None:
     printed = by_hand(herons, "search", "--json", "--", "lease").stdout
     assert json.loads(printed)[0]["file"] == "qmd://memory-root-main/memory/2026-10-06.md"
     assert set(ask(herons, ["qmd", "env"])) == {"XDG_CONFIG_HOME", "XDG_CACHE_HOME"}
 
 
-def test_missing_qmd_is_told_everywhere_and_costs_nothing(tmp_path: Path, workspace: Path) -> None:
-    with with_qmd(tmp_path, workspace, command="/nowhere/qmd") as daemon:
+def test_missing_qmd_is_reported_and_replaced_by_builtin(tmp_path: Path, workspace: Path) -> None:
+    with unchanged(workspace), with_qmd(tmp_path, workspace, command="/nowhere/qmd") as daemon:
         eventually(lambda: "not installed" in str(daemon.agent()["fallback"]))
         done = daemon.memoryctl("search", "GW-4172")
         assert done.returncode == Exit.DONE
@@ -242,13 +240,13 @@ def test_missing_qmd_is_told_everywhere_and_costs_nothing(tmp_path: Path, worksp
         agent: Any = daemon.agent()
         assert (agent["backend"], agent["fallback"]["from"]) == ("builtin", "qmd")
         assert [*daemon.degraded()] == ["qmd"]
-        told = daemon.memoryctl("doctor")
-        assert told.returncode == Exit.ERROR
-        assert "npm install" in told.stdout
+        report = daemon.memoryctl("doctor")
+        assert report.returncode == Exit.ERROR
+        assert "npm install" in report.stdout
 
 
 @pytest.mark.parametrize(
-    ("command", "way", "part", "said"),
+    ("command", "way", "part", "message"),
     [
         ("version", "2.7.1", "qmd", "too old: 2.8.3 or later"),
         ("version", "exit 1", "qmd", "does not report its version"),
@@ -257,34 +255,27 @@ def test_missing_qmd_is_told_everywhere_and_costs_nothing(tmp_path: Path, worksp
         ("status", "crash", "qmd database", "qmd status failed: killed by SIGSEGV"),
     ],
 )
-def test_doctor_explains_what_is_wrong(
-    tmp_path: Path, workspace: Path, command: str, way: str, part: str, said: str
+def test_doctor_explains_problems_of_qmd(
+    tmp_path: Path, workspace: Path, command: str, way: str, part: str, message: str
 ) -> None:
     standin = StandIn(tmp_path / "standin")
     standin.behave(**{command: way})
     daemon = daemon_for(tmp_path, workspace, command=str(standin.program))
     checks = {check["part"]: check for check in ask(daemon, ["doctor"], Exit.ERROR)["checks"]}
     assert checks[part]["state"] == "wrong"
-    assert said in checks[part]["message"]
+    assert message in checks[part]["message"]
     assert ("npm install" if part == "qmd" else "Node") in checks[part]["hint"]
     assert not standin.alive()
 
 
-def test_doctor_approves_of_the_real_one(herons: RunningDaemon) -> None:
+def test_doctor_accepts_the_real_qmd(herons: RunningDaemon) -> None:
     checks = {check["part"]: check for check in ask(herons, ["doctor"])["checks"]}
     assert checks["qmd"]["state"] == "ok"
     assert checks["qmd database"]["state"] == "ok"
 
 
-def test_workspace_is_not_written_to_without_qmd(tmp_path: Path, workspace: Path) -> None:
-    before = written(workspace)
-    with with_qmd(tmp_path, workspace, command="/nowhere/qmd") as daemon:
-        found(daemon, "lease")
-    assert written(workspace) == before
-
-
 @swept("mode", ["vsearch", "query"], 1)
-def test_file_of_a_person_that_is_no_model_survives_qmd(tmp_path: Path, workspace: Path, mode: str) -> None:
+def test_file_that_is_no_model_is_never_touched(tmp_path: Path, workspace: Path, mode: str) -> None:
     diary = tmp_path / "diary.gguf"
     diary.write_text("Dear diary, I am no model.\n" * 100)
     before = diary.stat()
@@ -297,13 +288,13 @@ def test_file_of_a_person_that_is_no_model_survives_qmd(tmp_path: Path, workspac
 
 
 @pytest.mark.parametrize("question", ['"weir heron"', 'heron "old weir heron"', "heron weir -stood"])
-def test_phrases_and_excluded_words_reach_past_the_best(herons: RunningDaemon, question: str) -> None:
+def test_phrases_and_excluded_words_reach_beyond_the_best_hits(herons: RunningDaemon, question: str) -> None:
     reply = found(herons, question)
     assert paths(reply) == ["memory/late.md"]
     assert (reply["backend"], reply["fallback"], reply["verdict"]) == ("qmd", None, "answerable")
 
 
-def test_what_qmd_cannot_be_asked_for_is_asked_of_the_builtin_index(herons: RunningDaemon) -> None:
+def test_unsupported_filter_is_answered_by_builtin(herons: RunningDaemon) -> None:
     reply = found(herons, "heron path:memory/late.md")
     assert paths(reply) == ["memory/late.md"]
     assert (reply["backend"], reply["fallback"]["from"]) == ("builtin", "qmd")
@@ -312,23 +303,24 @@ def test_what_qmd_cannot_be_asked_for_is_asked_of_the_builtin_index(herons: Runn
     assert (nothing["backend"], paths(nothing), nothing["verdict"]) == ("qmd", [], "none")
 
 
-def test_excluded_word_elsewhere_in_a_long_note_excludes_only_its_part(herons: RunningDaemon) -> None:
+def test_excluded_word_excludes_only_its_part_of_a_note(herons: RunningDaemon) -> None:
     reply = found(herons, "kestrel -owl")
     assert (reply["backend"], paths(reply)) == ("qmd", ["memory/birds.md"])
     assert "owl" not in reply["results"][0]["snippet"]
 
 
-def test_explanation_tells_what_qmd_tells_and_no_more(herons: RunningDaemon) -> None:
+def test_explanation_has_only_what_qmd_reports(herons: RunningDaemon) -> None:
     reply: Any = herons.client().search("heron lease", max_results=6, explain=True)
     assert reply["backend"] == "qmd"
-    told = [hit["explain"] for hit in reply["results"]]
-    assert [one["mergedRank"] for one in told] == [1, 2, 3, 4, 5, 6]
-    assert [one["baseScore"] for one in told] == [hit["score"] for hit in reply["results"]]
-    assert {tuple(one["terms"]) for one in told} == {("heron",), ("lease",)}
-    assert all("qmd" in one["because"] for one in told)
-    assert {(one["bm25"], one["wordsRank"], one["cosine"], one["vectorRank"]) for one in told} == {
-        (None, None, None, None)
-    }
+    explanations = [hit["explain"] for hit in reply["results"]]
+    assert [explanation["mergedRank"] for explanation in explanations] == [1, 2, 3, 4, 5, 6]
+    assert [explanation["baseScore"] for explanation in explanations] == [hit["score"] for hit in reply["results"]]
+    assert {tuple(explanation["terms"]) for explanation in explanations} == {("heron",), ("lease",)}
+    assert all("qmd" in explanation["because"] for explanation in explanations)
+    assert {
+        (explanation["bm25"], explanation["wordsRank"], explanation["cosine"], explanation["vectorRank"])
+        for explanation in explanations
+    } == {(None, None, None, None)}
     assert {(hit["textScore"], hit["vectorScore"]) for hit in reply["results"]} == {(None, None)}
 
 

@@ -1,6 +1,6 @@
-"""kill -9 of the real qmd in the middle of its work: each question is answered in time, and qmd comes back by itself.
+"""kill -9 of the real qmd while it works: each question is answered in time, and qmd recovers by itself.
 
-The middle is made sure of by stopping the process as soon as it is seen at work.
+The process is stopped as soon as it is seen at work, then killed.
 """
 
 import time
@@ -27,87 +27,87 @@ AT_ONCE = 20
 
 @pytest.fixture(scope="module")
 def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningDaemon]:
-    """For tests after each of which qmd has come back."""
+    """Return a daemon for tests that all leave qmd recovered."""
     home = tmp_path_factory.mktemp("killed")
     with with_qmd(home, write_workspace(home / "workspace")) as running:
         wait_for_qmd(running)
         yield running
 
 
-def test_server_killed_while_questions_wait_for_it(daemon: RunningDaemon) -> None:
+def test_server_killed_while_questions_wait(daemon: RunningDaemon) -> None:
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        answered(daemon, "qmd")
+        answer_reason(daemon, "qmd")
         server = psutil.Process(qmd_of(daemon)["pid"])
         server.suspend()
         asking = [pool.submit(timed_answer, daemon) for _ in range(AT_ONCE)]
         refused = next(as_completed(asking)).result()
-        assert "busy" in reason_of(refused), "so the rest waits, and the first of them for the stopped server"
+        assert "busy" in reason_of(refused), "the others wait, the first of them for the stopped server"
         server.kill()
-        replies = [one.result() for one in asking]
+        replies = [answer.result() for answer in asking]
         assert any("SIGKILL" in reason_of(reply) for reply in replies)
         assert {(reply["backend"], reply["fallback"] is None) for reply in replies} <= {
             ("qmd", True),
             ("builtin", False),
         }
-        comes_back(daemon)
+        wait_until_recovered(daemon)
 
 
 def test_process_of_one_question_killed(daemon: RunningDaemon) -> None:
     with ThreadPoolExecutor(1) as pool:
-        answered(daemon, "qmd")
+        answer_reason(daemon, "qmd")
         psutil.Process(qmd_of(daemon)["pid"]).kill()
         eventually(lambda: qmd_of(daemon)["server"] == "waiting", step=0.02)
         asking = pool.submit(timed_answer, daemon)
-        stopped_at(daemon, "query", has_opened=False).kill()
+        suspend_at(daemon, "query", has_opened=False).kill()
         reply = asking.result()
         assert reply["backend"] == "builtin"
         assert "killed by SIGKILL" in reason_of(reply)
-        comes_back(daemon)
+        wait_until_recovered(daemon)
 
 
 @pytest.mark.torture
 def test_first_update_killed(tmp_path: Path, workspace: Path) -> None:
     write_many(workspace)
     with started(tmp_path, workspace) as daemon:
-        update = stopped_at(daemon, "update")
+        update = suspend_at(daemon, "update")
         daemon.client().sync(wait="indexed")
-        assert "starting" in answered(daemon, "builtin")
+        assert "starting" in answer_reason(daemon, "builtin")
         update.kill()
         eventually(lambda: "qmd update failed: killed by SIGKILL" in str(daemon.agent()["fallback"]))
-        answered(daemon, "builtin")
-        comes_back(daemon)
+        answer_reason(daemon, "builtin")
+        wait_until_recovered(daemon)
 
 
 def test_later_update_killed(daemon: RunningDaemon) -> None:
     write_many(daemon.workspace)
-    update = stopped_at(daemon, "update")
+    update = suspend_at(daemon, "update")
     (daemon.workspace / "memory" / "ocelot.md").write_text("The ocelot sleeps.\n")
     daemon.client().sync(wait="indexed")
     assert paths(found(daemon, "ocelot")) == ["memory/ocelot.md"]
-    assert answered(daemon, None) == ""
+    assert answer_reason(daemon, None) == ""
     update.kill()
     eventually(lambda: "killed by SIGKILL" in str(daemon.agent()["degraded"]))
     assert paths(found(daemon, "ocelot")) == ["memory/ocelot.md"]
-    comes_back(daemon)
+    wait_until_recovered(daemon)
     eventually(lambda: (reply := found(daemon, "ocelot"))["backend"] == "qmd" and paths(reply))
 
 
 @pytest.mark.torture
 def test_embed_killed(tmp_path: Path, workspace: Path, starter_model: Path) -> None:
     with started(tmp_path, workspace, starter_model, searchMode="vsearch") as daemon:
-        embed = stopped_at(daemon, "embed")
+        embed = suspend_at(daemon, "embed")
         daemon.client().sync(wait="indexed")
-        assert "no vectors yet" in answered(daemon, "builtin")
+        assert "no vectors yet" in answer_reason(daemon, "builtin")
         embed.kill()
         eventually(lambda: "embed failed: killed by SIGKILL" in str(qmd_of(daemon)["vectorReason"]))
-        assert "killed by SIGKILL" in answered(daemon, "builtin")
-        comes_back(daemon)
+        assert "killed by SIGKILL" in answer_reason(daemon, "builtin")
+        wait_until_recovered(daemon)
         assert qmd_of(daemon)["vectors"]
 
 
 @contextmanager
 def started(home: Path, workspace: Path, model: Path | None = None, **qmd: object) -> Iterator[RunningDaemon]:
-    """Run the daemon, from the moment at which it answers."""
+    """Run the daemon without waiting for qmd."""
     with daemon_for(home, workspace, model, None, **qmd) as daemon:
         yield daemon
     eventually(lambda: not processes_below(home))
@@ -119,16 +119,16 @@ def write_many(workspace: Path) -> None:
         (workspace / "memory" / f"walk-{number}.md").write_text(text)
 
 
-def stopped_at(daemon: RunningDaemon, command: str, *, has_opened: bool = True) -> psutil.Process:
-    """Stop the real qmd as soon as it is seen at this command, if need be with its index open; return it."""
+def suspend_at(daemon: RunningDaemon, command: str, *, has_opened: bool = True) -> psutil.Process:
+    """Suspend the real qmd as soon as it runs this command, if requested with its index open; return it."""
     caught: list[psutil.Process] = []
 
     def catch() -> bool:
-        for one in psutil.Process(daemon.pid).children():
+        for child in psutil.Process(daemon.pid).children():
             with suppress(psutil.Error):
-                if is_at(one, command) and (not has_opened or has_index_open(one)):
-                    one.suspend()
-                    caught.append(one)
+                if is_at(child, command) and (not has_opened or has_index_open(child)):
+                    child.suspend()
+                    caught.append(child)
         return bool(caught)
 
     eventually(catch, step=0.01)
@@ -158,15 +158,15 @@ def reason_of(reply: Any) -> str:
     return str(reply["fallback"]["reason"]) if reply["fallback"] else ""
 
 
-def answered(daemon: RunningDaemon, engine: str | None) -> str:
-    """Ask, expect the answer from this engine, and return why it was not qmd."""
+def answer_reason(daemon: RunningDaemon, engine: str | None) -> str:
+    """Ask, expect the answer from this engine, and return the reason of the fallback."""
     reply = timed_answer(daemon)
     assert engine in (None, reply["backend"])
     assert (reply["fallback"] is None) == (reply["backend"] == "qmd")
     return reason_of(reply)
 
 
-def comes_back(daemon: RunningDaemon) -> None:
-    """Wait until qmd answers again, with every answer on the way right and in time."""
+def wait_until_recovered(daemon: RunningDaemon) -> None:
+    """Wait until qmd answers again, while every answer is right and in time."""
     eventually(lambda: timed_answer(daemon)["backend"] == "qmd")
     assert daemon.agent()["backend"] == "qmd"

@@ -1,4 +1,4 @@
-"""The real daemon with the real qmd: what is private lies in no byte that either keeps."""
+"""The real daemon with the real qmd: private text is in no byte that either stores."""
 
 import shutil
 from collections.abc import Iterator
@@ -24,56 +24,56 @@ from tests.waiting import eventually
 PRIVATE = "---\nmemory: false\n---\n"
 ALL = [{"path": ".", "name": "all"}]
 QUICK = {"debounceMs": 50, "interval": "10m"}
-LOOK = 0.4
-"""Seconds between two looks into every byte that is kept."""
+STEP = 0.4
+"""Seconds between two reads of all stored bytes."""
 
 
-def kept(daemon: RunningDaemon, *words: str) -> set[str]:
-    """Return which of the words lie in a file below the state folder."""
-    held = b"".join(path.read_bytes() for path in below(daemon.state))
-    return {word for word in words if word.encode() in held}
+def stored_words(daemon: RunningDaemon, *words: str) -> set[str]:
+    """Return which of the words are in a file below the state folder."""
+    content = b"".join(path.read_bytes() for path in below(daemon.state))
+    return {word for word in words if word.encode() in content}
 
 
 def below(folder: Path) -> Iterator[Path]:
     return (path for path in folder.rglob("*") if path.is_file() and not path.is_symlink())
 
 
-def note(daemon: RunningDaemon, name: str, text: str) -> Path:
+def write_note(daemon: RunningDaemon, name: str, text: str) -> Path:
     path = daemon.workspace / name
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text)
     return path
 
 
-def reads(daemon: RunningDaemon, word: str, *expected: str) -> None:
+def wait_for_answer(daemon: RunningDaemon, word: str, *expected: str) -> None:
     """Wait until qmd itself answers the word with these documents."""
     eventually(lambda: (found(daemon, word)["backend"], paths(found(daemon, word))) == ("qmd", list(expected)))
 
 
-def test_private_notes_are_kept_nowhere(tmp_path: Path, workspace: Path) -> None:
+def test_private_notes_are_stored_nowhere(tmp_path: Path, workspace: Path) -> None:
     backend = {"backend": "qmd", "qmd": {"command": real_qmd(), "paths": ALL, "update": QUICK}}
     config = write_config(tmp_path, workspace, None, search={"exclude": ["*.secret.md"]}, memory=backend)
     daemon = RunningDaemon(tmp_path, config, workspace)
     (workspace / ".memoryignore").write_text("diary/\n/memory/[[]a] {b,c} !(d) \\\\*.md\n")
-    note(daemon, "memory/front.md", f"{PRIVATE}The ocelotfront.\n")
-    note(daemon, "memory/diary/rule.md", "The ocelotrule.\n")
-    note(daemon, "memory/[a] {b,c} !(d) \\x.md", "The ocelotglob.\n")
-    note(daemon, "memory/an.secret.md", "The ocelotexclude.\n")
-    note(daemon, "elsewhere/front.md", f"{PRIVATE}The ocelotelsewhere.\n")
-    note(daemon, "elsewhere/open.md", "The margayopen.\n")
-    note(daemon, "memory/{x} [y] (z).md", "The margaysigns.\n")
+    write_note(daemon, "memory/front.md", f"{PRIVATE}The ocelotfront.\n")
+    write_note(daemon, "memory/diary/rule.md", "The ocelotrule.\n")
+    write_note(daemon, "memory/[a] {b,c} !(d) \\x.md", "The ocelotglob.\n")
+    write_note(daemon, "memory/an.secret.md", "The ocelotexclude.\n")
+    write_note(daemon, "elsewhere/front.md", f"{PRIVATE}The ocelotelsewhere.\n")
+    write_note(daemon, "elsewhere/open.md", "The margayopen.\n")
+    write_note(daemon, "memory/{x} [y] (z).md", "The margaysigns.\n")
     with daemon:
         wait_for_qmd(daemon)
-        reads(daemon, "margaysigns", "memory/{x} [y] (z).md")
-        reads(daemon, "margayopen", "qmd/all/elsewhere/open.md")
+        wait_for_answer(daemon, "margaysigns", "memory/{x} [y] (z).md")
+        wait_for_answer(daemon, "margayopen", "qmd/all/elsewhere/open.md")
         secrets = ("ocelotfront", "ocelotrule", "ocelotglob", "ocelotexclude", "ocelotelsewhere")
-        assert kept(daemon, "margaysigns", "margayopen", *secrets) == {"margaysigns", "margayopen"}
+        assert stored_words(daemon, "margaysigns", "margayopen", *secrets) == {"margaysigns", "margayopen"}
     eventually(lambda: not processes_below(tmp_path))
 
 
 @pytest.fixture(scope="module")
 def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningDaemon]:
-    """For tests that each write words of their own."""
+    """Run a daemon for tests that use different words."""
     home = tmp_path_factory.mktemp("private")
     with with_qmd(home, write_workspace(home / "workspace"), paths=ALL, update=QUICK) as running:
         wait_for_qmd(running)
@@ -84,82 +84,82 @@ def test_note_that_becomes_private_leaves_qmd(daemon: RunningDaemon) -> None:
     names, workspace = ("front", "rule", "moved", "outside"), daemon.workspace
     for name in names:
         folder = "elsewhere" if name == "outside" else "memory"
-        note(daemon, f"{folder}/{name}.md", f"The {name}ocelot.\n")
-    note(daemon, "memory/open.md", "The margay.\n")
+        write_note(daemon, f"{folder}/{name}.md", f"The {name}ocelot.\n")
+    write_note(daemon, "memory/open.md", "The margay.\n")
     words = tuple(f"{name}ocelot" for name in names)
     daemon.client().sync(wait="indexed")
-    reads(daemon, "outsideocelot", "qmd/all/elsewhere/outside.md")
-    reads(daemon, "ruleocelot", "memory/rule.md")
-    assert kept(daemon, *words) == set(words)
+    wait_for_answer(daemon, "outsideocelot", "qmd/all/elsewhere/outside.md")
+    wait_for_answer(daemon, "ruleocelot", "memory/rule.md")
+    assert stored_words(daemon, *words) == set(words)
 
-    note(daemon, "memory/front.md", f"{PRIVATE}The frontocelot.\n")
-    note(daemon, "elsewhere/outside.md", f"{PRIVATE}The outsideocelot.\n")
+    write_note(daemon, "memory/front.md", f"{PRIVATE}The frontocelot.\n")
+    write_note(daemon, "elsewhere/outside.md", f"{PRIVATE}The outsideocelot.\n")
     (workspace / ".memoryignore").write_text("rule.md\ndrafts/\n")
     (workspace / "memory" / "drafts").mkdir()
     (workspace / "memory" / "moved.md").rename(workspace / "memory" / "drafts" / "moved.md")
-    eventually(lambda: not kept(daemon, *words), step=LOOK)
-    reads(daemon, "margay", "memory/open.md")
+    eventually(lambda: not stored_words(daemon, *words), step=STEP)
+    wait_for_answer(daemon, "margay", "memory/open.md")
 
     (workspace / ".memoryignore").write_text("")
-    reads(daemon, "ruleocelot", "memory/rule.md")
-    reads(daemon, "movedocelot", "memory/drafts/moved.md")
+    wait_for_answer(daemon, "ruleocelot", "memory/rule.md")
+    wait_for_answer(daemon, "movedocelot", "memory/drafts/moved.md")
 
 
-def test_f158_text_that_was_edited_out_or_forgotten_leaves_qmd(daemon: RunningDaemon) -> None:
-    """No byte of a forgotten or edited-out line is left in qmd's index, and the receipt waits for that."""
+def test_f158_edited_or_forgotten_text_leaves_qmd(daemon: RunningDaemon) -> None:
+    """No byte of a forgotten or edited line remains in qmd's index, and the receipt waits for that."""
     stated = "## Retain\n- W @Peter: The ocelotforgotten is in the cellar\n- W @Peter: The lynx sleeps\n"
-    note(daemon, "memory/2025-11-27.md", stated)
-    note(daemon, "memory/edited.md", "The ocelotedited.\n\nThe margayedited.\n")
+    write_note(daemon, "memory/2025-11-27.md", stated)
+    write_note(daemon, "memory/edited.md", "The ocelotedited.\n\nThe margayedited.\n")
     daemon.client().sync(wait="indexed")
-    reads(daemon, "ocelotforgotten", "memory/2025-11-27.md")
-    assert kept(daemon, "ocelotforgotten", "ocelotedited") == {"ocelotforgotten", "ocelotedited"}
+    wait_for_answer(daemon, "ocelotforgotten", "memory/2025-11-27.md")
+    assert stored_words(daemon, "ocelotforgotten", "ocelotedited") == {"ocelotforgotten", "ocelotedited"}
 
     home = Path(qmd_of(daemon)["home"])
     done = daemon.client().forget("ocelotforgotten")
 
     assert (done["forgotten"], done["unfinished"]) == (True, [])
-    assert kept(daemon, "ocelotforgotten") == set()
-    note(daemon, "memory/edited.md", "The margayedited.\n")
+    assert stored_words(daemon, "ocelotforgotten") == set()
+    write_note(daemon, "memory/edited.md", "The margayedited.\n")
     eventually(lambda: not any(b"ocelotedited" in path.read_bytes() for path in below(home)))
-    reads(daemon, "margayedited", "memory/edited.md")
+    wait_for_answer(daemon, "margayedited", "memory/edited.md")
 
 
 @pytest.mark.torture
-def test_qmd_that_runs_no_more_holds_nothing_forgotten_and_one_that_cannot_forget_is_named(
-    tmp_path: Path, workspace: Path
-) -> None:
+def test_forgetting_reports_a_locked_qmd_and_cleans_a_missing_one(tmp_path: Path, workspace: Path) -> None:
     program = tmp_path / "qmd"
     program.symlink_to(real_qmd())
     with with_qmd(tmp_path, workspace, command=str(program), paths=ALL, update=QUICK) as daemon:
-        note(daemon, "memory/2025-11-27.md", "## Retain\n- W @Peter: The ocelot sleeps\n- W @Peter: The lynx eats\n")
+        write_note(
+            daemon, "memory/2025-11-27.md", "## Retain\n- W @Peter: The ocelot sleeps\n- W @Peter: The lynx eats\n"
+        )
         daemon.client().sync(wait="indexed")
         wait_for_qmd(daemon)
-        reads(daemon, "ocelot", "memory/2025-11-27.md")
+        wait_for_answer(daemon, "ocelot", "memory/2025-11-27.md")
         home = Path(qmd_of(daemon)["home"])
         index = home / "xdg-cache" / "qmd"
-        kept_away = apsw.Connection(str(index / "index.sqlite"), flags=apsw.SQLITE_OPEN_READONLY)
-        kept_away.execute("BEGIN")
-        kept_away.execute("SELECT count(*) FROM documents").fetchall()
+        locking = apsw.Connection(str(index / "index.sqlite"), flags=apsw.SQLITE_OPEN_READONLY)
+        locking.execute("BEGIN")
+        locking.execute("SELECT count(*) FROM documents").fetchall()
 
         done = daemon.client().forget("ocelot")
 
         assert not done["forgotten"]
-        assert any("qmd may hold it still" in one for one in done["unfinished"])
-        kept_away.close()
-        eventually(lambda: not kept(daemon, "ocelot") and not daemon.degraded())
+        assert any("qmd may hold it still" in step for step in done["unfinished"])
+        locking.close()
+        eventually(lambda: not stored_words(daemon, "ocelot") and not daemon.degraded())
     program.unlink()
     changed = daemon_for(tmp_path, workspace, command=str(program), paths=ALL, update=QUICK)
     with changed:
         changed.client().sync(wait="indexed")
         assert changed.client().forget("lynx")["unfinished"] == []
-        assert kept(changed, "lynx") == set()
+        assert stored_words(changed, "lynx") == set()
 
 
 @pytest.mark.sweep
-def test_page_that_tells_of_a_private_note_is_not_told_by_qmd(tmp_path: Path, workspace: Path) -> None:
+def test_page_made_from_a_private_note_is_not_returned_by_qmd(tmp_path: Path, workspace: Path) -> None:
     stated = "## Retain\n- W @Peter: The ocelot is in the cellar\n"
     with with_qmd(tmp_path, workspace, paths=ALL, update=QUICK) as daemon:
-        note(daemon, "memory/2025-11-27.md", stated)
+        write_note(daemon, "memory/2025-11-27.md", stated)
         daemon.client().sync(wait="indexed")
         daemon.client().reflect("2025-11-01")
     qmd = {"command": real_qmd(), "paths": ALL, "update": QUICK}
@@ -167,35 +167,35 @@ def test_page_that_tells_of_a_private_note_is_not_told_by_qmd(tmp_path: Path, wo
     with daemon:
         wait_for_qmd(daemon)
         eventually(lambda: "bank/entities/peter.md" in paths(found(daemon, "ocelot")))
-        note(daemon, "memory/2025-11-27.md", f"{PRIVATE}{stated}")
+        write_note(daemon, "memory/2025-11-27.md", f"{PRIVATE}{stated}")
         eventually(lambda: not paths(found(daemon, "ocelot")))
         wait_for_qmd(daemon)
-        assert "ocelot" in (workspace / "bank/entities/peter.md").read_text(), "nothing is written"
+        assert "ocelot" in (workspace / "bank/entities/peter.md").read_text(), "no page is rewritten"
         for _ in range(whole_or(4, 20)):
             assert not paths(found(daemon, "ocelot"))
 
 
-def test_nothing_new_reaches_qmd_while_nobody_knows_the_rules(tmp_path: Path, workspace: Path) -> None:
+def test_no_new_note_reaches_qmd_while_the_rules_are_unreadable(tmp_path: Path, workspace: Path) -> None:
     (workspace / ".memoryignore").mkdir()
     (workspace / "memory" / "diary.md").write_text("The ocelot.\n")
     with with_qmd(tmp_path, workspace, paths=ALL, update=QUICK) as daemon:
         before = qmd_of(daemon)["lastUpdateAt"]
         eventually(lambda: qmd_of(daemon)["lastUpdateAt"] not in (None, before))
-        assert kept(daemon, "ocelot") == set()
+        assert stored_words(daemon, "ocelot") == set()
         (workspace / ".memoryignore").rmdir()
-        reads(daemon, "ocelot", "memory/diary.md")
+        wait_for_answer(daemon, "ocelot", "memory/diary.md")
 
 
 @pytest.mark.torture
-def test_vectors_of_a_private_note_go_with_it(tmp_path: Path, workspace: Path, starter_model: Path) -> None:
+def test_vectors_of_a_private_note_are_deleted(tmp_path: Path, workspace: Path, starter_model: Path) -> None:
     with with_qmd(tmp_path, workspace, starter_model, searchMode="vsearch", paths=ALL, update=QUICK) as daemon:
-        note(daemon, "memory/diary.md", "The ocelot.\n")
+        write_note(daemon, "memory/diary.md", "The ocelot.\n")
         assert daemon.client().sync(wait="embedded", timeout_ms=60_000)["complete"]
         home = Path(qmd_of(daemon)["home"])
         vector = vector_of(home, "ocelot")
         assert holds_part_of(vector, home)
-        note(daemon, "memory/diary.md", f"{PRIVATE}The ocelot.\n")
-        eventually(lambda: not kept(daemon, "ocelot") and not holds_part_of(vector, home), step=LOOK)
+        write_note(daemon, "memory/diary.md", f"{PRIVATE}The ocelot.\n")
+        eventually(lambda: not stored_words(daemon, "ocelot") and not holds_part_of(vector, home), step=STEP)
 
 
 def vector_of(home: Path, word: str) -> bytes:
@@ -214,8 +214,8 @@ def vector_of(home: Path, word: str) -> bytes:
 
 def holds_part_of(vector: bytes, home: Path) -> bool:
     """Tell whether a part of it lies in a file; the whole may lie on two pages."""
-    held = b"".join(path.read_bytes() for path in below(home))
-    return any(vector[at : at + 64] in held for at in range(0, len(vector), 64))
+    content = b"".join(path.read_bytes() for path in below(home))
+    return any(vector[at : at + 64] in content for at in range(0, len(vector), 64))
 
 
 @pytest.fixture(scope="module")
@@ -223,9 +223,9 @@ def stopped(tmp_path_factory: pytest.TempPathFactory) -> tuple[RunningDaemon, Pa
     """A daemon that runs no more, whose qmd has read of an ocelot; where that kept it, and a copy of all folders."""
     home = tmp_path_factory.mktemp("stopped")
     with with_qmd(home, write_workspace(home / "workspace"), paths=ALL, update=QUICK) as daemon:
-        note(daemon, "memory/diary.md", "The ocelot.\n")
+        write_note(daemon, "memory/diary.md", "The ocelot.\n")
         daemon.client().sync(wait="indexed")
-        reads(daemon, "ocelot", "memory/diary.md")
+        wait_for_answer(daemon, "ocelot", "memory/diary.md")
         qmd = Path(qmd_of(daemon)["home"])
     copy = tmp_path_factory.mktemp("copy") / "home"
     shutil.copytree(home, copy, symlinks=True)
@@ -238,13 +238,13 @@ def left(stopped: tuple[RunningDaemon, Path, Path]) -> tuple[Path, Path]:
     daemon, qmd, copy = stopped
     shutil.rmtree(daemon.home)
     shutil.copytree(copy, daemon.home, symlinks=True)
-    assert kept(daemon, "ocelot")
-    note(daemon, "memory/diary.md", f"{PRIVATE}The ocelot.\n")
+    assert stored_words(daemon, "ocelot")
+    write_note(daemon, "memory/diary.md", f"{PRIVATE}The ocelot.\n")
     return daemon.home, qmd
 
 
 @pytest.mark.parametrize("how", ["qmd is gone", "another backend"])
-def test_qmd_that_runs_no_more_keeps_nothing_that_became_private(left: tuple[Path, Path], how: str) -> None:
+def test_index_of_a_removed_qmd_keeps_no_private_note(left: tuple[Path, Path], how: str) -> None:
     home, _ = left
     workspace = home / "workspace"
     if how == "another backend":
@@ -253,12 +253,12 @@ def test_qmd_that_runs_no_more_keeps_nothing_that_became_private(left: tuple[Pat
         changed = daemon_for(home, workspace, command="/nowhere/qmd", paths=ALL, update=QUICK)
     with changed:
         changed.client().sync(wait="indexed")
-        eventually(lambda: not kept(changed, "ocelot"), step=LOOK)
+        eventually(lambda: not stored_words(changed, "ocelot"), step=STEP)
 
 
 @pytest.mark.torture
-def test_index_that_an_older_version_left_is_cleaned(left: tuple[Path, Path]) -> None:
+def test_index_of_an_older_version_is_cleaned(left: tuple[Path, Path]) -> None:
     home, qmd = left
     (qmd / "memoryd.json").write_text('{"updatedAt": 1790000000.0}')
     with with_qmd(home, home / "workspace", paths=ALL, update=QUICK) as daemon:
-        eventually(lambda: not kept(daemon, "ocelot"), step=LOOK)
+        eventually(lambda: not stored_words(daemon, "ocelot"), step=STEP)

@@ -1,4 +1,4 @@
-"""The index of qmd in other hands too: a lock that somebody holds, updates by hand, many questions at once."""
+"""The index of qmd shared with others: locked by another process, updated by hand, and asked many questions at once."""
 
 import sqlite3
 from collections.abc import Iterator
@@ -25,7 +25,7 @@ def daemon_of_the_module(tmp_path_factory: pytest.TempPathFactory) -> Iterator[R
 
 @pytest.fixture
 def daemon(daemon_of_the_module: RunningDaemon) -> Iterator[RunningDaemon]:
-    """For tests after each of which their notes are gone, and qmd answers."""
+    """Return a daemon for tests after which their notes are deleted; qmd answers."""
     wait_for_qmd(daemon_of_the_module)
     memory = daemon_of_the_module.workspace / "memory"
     before = {*memory.iterdir()}
@@ -45,12 +45,12 @@ def locked(daemon: RunningDaemon) -> Iterator[None]:
         database.execute("ROLLBACK")
 
 
-def test_f093_locked_index_delays_the_update_and_no_answer(daemon: RunningDaemon) -> None:
-    """While qmd's index is locked, answers come from qmd and from the new note; later it updates."""
+def test_f093_locked_index_delays_the_update_but_no_answer(daemon: RunningDaemon) -> None:
+    """While qmd's index is locked, qmd and the new note still answer; the update follows later."""
     before = qmd_of(daemon)["lastUpdateAt"]
     with locked(daemon):
         (daemon.workspace / "memory" / "ocelot.md").write_text("The ocelot holds no lease.\n")
-        eventually(lambda: at_work(daemon, "update"))
+        eventually(lambda: is_running(daemon, "update"))
         daemon.client().sync(wait="indexed")
         reply = found(daemon, "lease")
         assert (reply["backend"], set(paths(reply))) == ("qmd", {ANSWER, "memory/ocelot.md"})
@@ -61,13 +61,13 @@ def test_f093_locked_index_delays_the_update_and_no_answer(daemon: RunningDaemon
     assert (reply["backend"], paths(reply)) == ("qmd", ["memory/ocelot.md"])
 
 
-def at_work(daemon: RunningDaemon, command: str) -> bool:
-    return any(command in one.cmdline() for one in psutil.Process(daemon.pid).children())
+def is_running(daemon: RunningDaemon, command: str) -> bool:
+    return any(command in child.cmdline() for child in psutil.Process(daemon.pid).children())
 
 
 @pytest.mark.torture
-def test_f093_updates_by_hand_at_the_same_time_break_nothing(daemon: RunningDaemon) -> None:
-    """With updates by hand at the same time, every new note is found at once and by qmd later."""
+def test_f093_simultaneous_updates_by_hand_break_nothing(daemon: RunningDaemon) -> None:
+    """During updates by hand, every new note is found at once, and by qmd later."""
     with ThreadPoolExecutor(1) as pool:
         by_others = pool.submit(lambda: [by_hand(daemon, "update", check=False) for _ in range(6)])
         for number in range(12):
@@ -86,20 +86,21 @@ def answers_all(daemon: RunningDaemon, count: int) -> bool:
     return agent["degraded"] == [] and all(reply["backend"] == "qmd" for reply in replies)
 
 
-def test_f090_fifty_questions_at_once_are_answered_by_few_processes(daemon: RunningDaemon) -> None:
-    """Fifty questions are answered, and one server process of qmd runs."""
-    # the server that the first question after an update waits for
+def test_f090_fifty_questions_at_once_need_one_server(daemon: RunningDaemon) -> None:
+    """Fifty questions at once are answered by a single server process of qmd."""
+    # wait for the server, which starts with the first question after an update
     eventually(lambda: found(daemon, "lease")["backend"] == "qmd")
     with ThreadPoolExecutor(50) as pool:
         asking = [pool.submit(found, daemon, "lease") for _ in range(50)]
-        replies = [one.result() for one in asking]
+        replies = [answer.result() for answer in asking]
         assert all(paths(reply)[0] == ANSWER for reply in replies)
         assert {reply["backend"] for reply in replies} >= {"qmd"}
-        assert len([one for one in psutil.Process(daemon.pid).children() if "mcp" in one.cmdline()]) == 1
+        servers = [child for child in psutil.Process(daemon.pid).children() if "mcp" in child.cmdline()]
+        assert len(servers) == 1
 
 
 @pytest.mark.parametrize("lost", ["configuration", "index"])
-def test_what_is_lost_at_run_time_is_made_anew(daemon: RunningDaemon, lost: str) -> None:
+def test_lost_file_of_qmd_is_created_again(daemon: RunningDaemon, lost: str) -> None:
     home = Path(qmd_of(daemon)["home"])
     config = home / "xdg-config" / "qmd" / "index.yml"
     before, written = qmd_of(daemon)["lastUpdateAt"], config.read_bytes()
@@ -112,7 +113,7 @@ def test_what_is_lost_at_run_time_is_made_anew(daemon: RunningDaemon, lost: str)
     daemon.client().sync(wait="indexed")
     assert set(paths(found(daemon, "lease"))) == {ANSWER, "memory/ocelot.md"}
     updated_after(daemon, before)
-    # the update may have been one that was under way
+    # the update may have started before the file was lost
     eventually(lambda: config.read_bytes() == written)
     eventually(lambda: qmd_finds(daemon, "lease") == {ANSWER, "memory/ocelot.md"})
 

@@ -1,7 +1,7 @@
-"""What the daemon makes of our own question sets, with the real model: bounds that a change must not pass unseen.
+"""Results of the daemon on our own question sets with the real model, with bounds that no change may break.
 
-The sets and what they test are told in `tests/data/retrieval`. A bound is a count of questions. Each is as good as the
-figure that was measured, or one off where the answers of two notes are so alike that another processor may swap them.
+`tests/data/retrieval` describes the sets. A bound is a number of questions: the measured figure, or one less where two
+answers are so similar that another processor may swap them.
 """
 
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ OWN_SETS = Path(__file__).parents[1] / "data" / "retrieval"
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """Of so many questions: right in the first and in three by their focus, at least; empty, at most; verdicts."""
+    """Least numbers of questions right in the first and the first three hits; limits of empty answers and verdicts."""
 
     questions: int
     first: int = 0
@@ -51,10 +51,10 @@ FIRST_DAYS_MULTILINGUAL = {
     f"{STRANGERS} en": Bound(18, answerable=(0, 1), none=9),
     f"{STRANGERS} zh": Bound(10, answerable=(0, 0), none=4),
 }
-"""With the model for all languages."""
+"""With the multilingual model."""
 
 _LITERALS = {
-    # a flag that hyphens join is no phrase: the dry dock, where boats run dry, stands before --dry-run-only
+    # a hyphenated flag is no phrase: the dry dock, where boats run dry, ranks before --dry-run-only
     "identifier en": Bound(12, first=11, three=12, answerable=(11, 12)),
     "identifier zh": Bound(10, first=10, three=10, answerable=(8, 10)),
     "part en": Bound(10, first=10, three=10, answerable=(9, 10)),
@@ -62,11 +62,11 @@ _LITERALS = {
     "all-terms en": Bound(5, first=5, three=5, answerable=(5, 5)),
     "all-terms zh": Bound(4, first=4, three=4, answerable=(4, 4)),
     "centred en": Bound(9, first=8, three=9, answerable=(8, 9)),
-    # a short note that repeats one word stands before the long one that holds most of them
+    # a short note that repeats one word ranks before the long one with most of the words
     "centred zh": Bound(6, first=5, three=6, answerable=(5, 6)),
 }
 
-# of two notes with the same word the meaning of the question decides, unless one repeats the word
+# of two notes with the same word, the meaning decides, unless one repeats the word
 LITERALS = {
     "hybrid": _LITERALS | {"meaning": Bound(10, first=7, three=10)},
     "lexical": _LITERALS | {"meaning": Bound(10, three=10)},
@@ -74,7 +74,7 @@ LITERALS = {
 """By mode."""
 
 FOCUS_COVERAGE = 0.95
-"""Of the hits whose chunk holds the answer, so many have it in their focus; in long notes of others it is less."""
+"""The least share of hits whose focus has the answer, if their chunk has it."""
 FOCUS_LINES = 6
 """On average."""
 
@@ -91,7 +91,7 @@ def first_days_multilingual(multilingual_model: Path, tmp_path_factory: pytest.T
 
 @pytest.fixture(scope="module")
 def literals(starter_model: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Judged]]:
-    """Answers by mode."""
+    """Return the answers by mode."""
     return {mode: _answers("literals", mode, starter_model, tmp_path_factory) for mode in LITERALS}
 
 
@@ -102,7 +102,7 @@ def test_first_days(first_days: list[Judged], group: str) -> None:
 
 @pytest.mark.torture
 @pytest.mark.parametrize("group", FIRST_DAYS_MULTILINGUAL)
-def test_first_days_with_the_model_for_all_languages(first_days_multilingual: list[Judged], group: str) -> None:
+def test_first_days_with_the_multilingual_model(first_days_multilingual: list[Judged], group: str) -> None:
     assert _shortcomings(first_days_multilingual, group, FIRST_DAYS_MULTILINGUAL[group]) == []
 
 
@@ -111,7 +111,7 @@ def test_literals(literals: dict[str, list[Judged]], mode: str, group: str) -> N
     assert _shortcomings(literals[mode], group, LITERALS[mode][group]) == []
 
 
-def test_focus_holds_the_answer_and_is_short(first_days: list[Judged], literals: dict[str, list[Judged]]) -> None:
+def test_focus_has_the_answer_and_is_short(first_days: list[Judged], literals: dict[str, list[Judged]]) -> None:
     for judged in (first_days, *literals.values()):
         focus = figures(judged).focus
         assert (focus.coverage or 0) >= FOCUS_COVERAGE

@@ -1,4 +1,4 @@
-"""`memoryctl recall`: what a person and a script are told, on paper and by exit codes."""
+"""`memoryctl recall`: its output and exit codes."""
 
 import json
 from collections.abc import Iterator
@@ -37,7 +37,7 @@ def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningDaemon]:
         yield running
 
 
-def test_a_reader_is_told_when_scores_do_not_give_the_order(daemon: RunningDaemon) -> None:
+def test_note_explains_when_scores_do_not_give_the_order(daemon: RunningDaemon) -> None:
     by_version = daemon.memoryctl("recall", "door code of the mill 4172")
     assert "before better scores" in by_version.stderr
     assert "the scores" not in daemon.memoryctl("recall", "copper wire gauge", "-k", "1").stderr
@@ -53,18 +53,18 @@ def test_a_reader_is_told_when_scores_do_not_give_the_order(daemon: RunningDaemo
         ([" "], Exit.USAGE),
     ],
 )
-def test_exit_code_tells_a_script(daemon: RunningDaemon, words: list[str], code: Exit) -> None:
+def test_exit_code(daemon: RunningDaemon, words: list[str], code: Exit) -> None:
     assert daemon.memoryctl("recall", *words).returncode == code
 
 
-def test_strict_says_that_a_part_was_missing(tmp_path: Path) -> None:
+def test_strict_reports_that_an_arm_is_missing(tmp_path: Path) -> None:
     workspace = write_notes(tmp_path / "ws")
     config = write_config(tmp_path, workspace, tmp_path / "missing.gguf")
     with RunningDaemon(tmp_path, config, workspace) as running:
         running.client().sync()
-        asked = ("recall", "which replies does Peter prefer")
-        assert running.memoryctl(*asked).returncode == Exit.DONE
-        assert running.memoryctl(*asked, "--strict").returncode == Exit.INCOMPLETE
+        command = ("recall", "which replies does Peter prefer")
+        assert running.memoryctl(*command).returncode == Exit.DONE
+        assert running.memoryctl(*command, "--strict").returncode == Exit.INCOMPLETE
 
 
 def test_bundle_is_printed_for_a_prompt(daemon: RunningDaemon) -> None:

@@ -1,4 +1,4 @@
-"""Kill -9 while reflect writes pages, and while a proposal is accepted: each file is as it was or as it is to be."""
+"""kill -9 while reflect writes pages or a proposal is accepted: each file is as before or as intended."""
 
 import contextlib
 import threading
@@ -10,7 +10,7 @@ import pytest
 from memoryd.errors import MemorydError
 from tests.daemon import RunningDaemon
 from tests.sweeps import swept
-from tests.system.test_reflect import NOTES, SINCE, begun, notes_in, of_kind
+from tests.system.test_reflect import NOTES, SINCE, daemon_with, notes_in, proposal_of_kind
 
 MANY = NOTES | {
     f"memory/2026-09-{day:02}.md": "## Retain\n"
@@ -18,37 +18,37 @@ MANY = NOTES | {
     for day in range(1, 21)
 }
 DELAYS = [number / 100 for number in range(2, 62, 4)]
-"""Seconds after which the daemon is killed: the first before anything is written, the last after all of it."""
+"""Seconds until the daemon is killed: the first before anything is written, the last after everything is."""
 
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """Return the notes after a run that nobody killed."""
-    with begun(tmp_path_factory.mktemp("finished"), MANY) as daemon:
+    """Return the notes after a run without a kill."""
+    with daemon_with(tmp_path_factory.mktemp("finished"), MANY) as daemon:
         daemon.client().reflect(SINCE)
         return notes_in(daemon.workspace)
 
 
-def killed_while(daemon: RunningDaemon, work: threading.Thread, delay: float) -> None:
+def kill_during(daemon: RunningDaemon, work: threading.Thread, delay: float) -> None:
     work.start()
-    # no condition tells where in the work a kill is to come: the sweep tries many
+    # no condition says when to kill, so the sweep tries many delays
     time.sleep(delay)
     daemon.kill()
     work.join()
 
 
-def tried(ask: object, *arguments: object) -> None:
+def attempt(ask: object, *arguments: object) -> None:
     with contextlib.suppress(MemorydError):
         ask(*arguments)  # type: ignore[operator]  # a call of the client
 
 
 @swept("delay", DELAYS, 1)
-def test_next_run_finishes_what_a_kill_left(tmp_path: Path, finished: dict[str, str], delay: float) -> None:
-    daemon = begun(tmp_path, MANY)
+def test_next_run_completes_a_killed_one(tmp_path: Path, finished: dict[str, str], delay: float) -> None:
+    daemon = daemon_with(tmp_path, MANY)
     with daemon:
         client = daemon.client()
         client.sync()
-        killed_while(daemon, threading.Thread(target=tried, args=(client.reflect, SINCE)), delay)
+        kill_during(daemon, threading.Thread(target=attempt, args=(client.reflect, SINCE)), delay)
         left = notes_in(daemon.workspace)
         assert all(text in (MANY.get(path), finished[path]) for path, text in left.items())
         daemon.start()
@@ -58,23 +58,23 @@ def test_next_run_finishes_what_a_kill_left(tmp_path: Path, finished: dict[str, 
         assert notes_in(daemon.workspace) == finished
         steps = again.reflect(SINCE)
         assert (steps["pages"], steps["steps"], steps["proposals"]) == ([], 0, [])
-        assert "0.65, 2026-10-03" in notes_in(daemon.workspace)["bank/opinions.md"], "evidence counted once"
+        assert "0.65, 2026-10-03" in notes_in(daemon.workspace)["bank/opinions.md"], "evidence is counted once"
 
 
 @swept("delay", [number / 1000 for number in range(1, 40, 3)], 1)
 def test_accepted_proposal_is_written_once(tmp_path: Path, delay: float) -> None:
-    daemon = begun(tmp_path)
+    daemon = daemon_with(tmp_path)
     with daemon:
         client, core = daemon.client(), daemon.workspace / "MEMORY.md"
         client.reflect(SINCE)
-        proposal = of_kind(daemon, "core-in")["id"]
+        proposal = proposal_of_kind(daemon, "core-in")["id"]
         before = core.read_text()
         after = f"{before}- Peter is allergic to nuts.\n"
-        killed_while(daemon, threading.Thread(target=tried, args=(client.accept_proposal, proposal)), delay)
+        kill_during(daemon, threading.Thread(target=attempt, args=(client.accept_proposal, proposal)), delay)
         assert core.read_text() in (before, after)
         daemon.start()
         again = daemon.client()
         again.sync()
-        tried(again.accept_proposal, proposal)
+        attempt(again.accept_proposal, proposal)
         assert core.read_text() == after
         assert again.proposal(proposal)["state"] == "accepted"

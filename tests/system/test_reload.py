@@ -1,4 +1,4 @@
-"""Reloading the real daemon: nothing is dropped, nothing is embedded again, and a bad file changes nothing."""
+"""Reloading the real daemon drops no call and embeds nothing again; a bad file changes nothing."""
 
 import json
 import os
@@ -27,14 +27,14 @@ QUICK = {"sync": {"watchDebounceMs": 50, "settleMs": 20, "deleteGraceMs": 100}}
 
 @dataclass
 class Stage:
-    """A daemon with a model, and its file, which tests write anew."""
+    """A daemon with a model, and its configuration, which tests rewrite."""
 
     running: RunningDaemon
     model: Path
     search: dict[str, object] = field(default_factory=lambda: dict(QUICK))
 
     def write(self, search: Mapping[str, object] | None = None, **sections: object) -> None:
-        """Write the configuration anew, whatever lies there; `search` lies over memorySearch."""
+        """Rewrite the configuration, whatever is there; `search` is merged over memorySearch."""
         if self.running.config.is_dir():
             self.running.config.rmdir()
         self.running.config.unlink(missing_ok=True)
@@ -45,7 +45,7 @@ class Stage:
 
 @pytest.fixture(scope="module")
 def stage(tmp_path_factory: pytest.TempPathFactory, starter_model: Path) -> Iterator[Stage]:
-    """A daemon whose notes have their vectors."""
+    """Run a daemon whose notes are embedded."""
     home = tmp_path_factory.mktemp("reload")
     workspace = write_workspace(home / "workspace")
     config = write_config(home, workspace, starter_model, search=QUICK)
@@ -56,7 +56,7 @@ def stage(tmp_path_factory: pytest.TempPathFactory, starter_model: Path) -> Iter
 
 @pytest.fixture(autouse=True)
 def usual(stage: Stage) -> Iterator[None]:
-    """Leave the daemon as it was."""
+    """Restore the configuration after each test."""
     yield
     stage.write()
     assert stage.running.client().reload()["reloaded"]
@@ -68,12 +68,12 @@ def found(client: Client, query: str) -> list[str]:
 
 @contextmanager
 def asking(*asks: Callable[[int], None]) -> Iterator[list[int]]:
-    """Ask again and again, each in a thread of its own; yields how often each did, and fails with what one raised."""
+    """Call functions repeatedly, each in its own thread; yield the number of calls, and raise what one raised."""
     counts, failures, is_over = [0] * len(asks), list[BaseException](), threading.Event()
 
     def loop(number: int, ask: Callable[[int], None]) -> None:
         try:
-            # a moment for the others: what all of them ask at full speed is the same, and takes a processor
+            # leave the processor to others: the result is the same at full speed
             while not is_over.wait(0.01):
                 ask(counts[number])
                 counts[number] += 1
@@ -97,7 +97,7 @@ def asking(*asks: Callable[[int], None]) -> Iterator[list[int]]:
 def test_reloads_drop_no_call_and_give_no_wrong_answer(stage: Stage) -> None:
     client, before, pid = stage.running.client(), stage.running.agent(), stage.running.pid
     process = psutil.Process(pid)
-    # what is opened when it is needed, a ledger among them, is open by now
+    # opens what is opened on demand, such as the ledger
     client.retain("The harbour master keeps the parcels in the shed.")
     files, threads = process.num_fds(), process.num_threads()
     clients = [Client(stage.running.socket, timeout=60) for _ in range(3)]
@@ -110,11 +110,11 @@ def test_reloads_drop_no_call_and_give_no_wrong_answer(stage: Stage) -> None:
         reply = clients[1].retain(f"Parcel {count} of the harbour master came by ship.")
         assert reply["memories"], reply
 
-    def look(_count: int) -> None:
+    def read(_count: int) -> None:
         assert clients[2].status()["agents"][0]["id"] == "main"
         assert clients[2].sync()["complete"]
 
-    with asking(search, retain, look) as counts:
+    with asking(search, retain, read) as counts:
         for number in range(whole_or(4, 20)):
             stage.write({"query": {"maxResults": 5 + number % 3}}, memory={"citations": ("on", "off")[number % 2]})
             reply = client.reload()
@@ -122,8 +122,8 @@ def test_reloads_drop_no_call_and_give_no_wrong_answer(stage: Stage) -> None:
             assert "memory.citations" in reply["changed"]
         eventually(lambda: min(counts) > 5)
     retained = counts[1]
-    for one in clients:
-        one.close()
+    for other in clients:
+        other.close()
     assert client.sync("embedded", 60_000)["complete"]
     after = stage.running.agent()
     assert stage.running.pid == pid
@@ -131,7 +131,7 @@ def test_reloads_drop_no_call_and_give_no_wrong_answer(stage: Stage) -> None:
     assert after["embedded"] == after["passages"]
     assert stage.running.log.read_text().count('"model loaded"') == 1
     eventually(lambda: process.num_fds() <= files + 4)
-    # those of the pools come with their work, 6 and as many as the loop has for itself
+    # threads of the pools start with their work: 6, and those of the event loop
     assert process.num_threads() <= threads + 12
     notes = "".join(path.read_text() for path in (stage.running.workspace / "memory").glob("*.md"))
     assert notes.count("of the harbour master came") == retained
@@ -143,7 +143,7 @@ def worker_of(agent: AgentStatus) -> tuple[int | None, int]:
     return worker["pid"], worker["restarts"]
 
 
-def test_changed_settings_hold_at_once_and_vectors_stay(stage: Stage) -> None:
+def test_changed_settings_apply_at_once_and_vectors_stay(stage: Stage) -> None:
     client, before = stage.running.client(), stage.running.agent()
     stage.write({"query": {"maxResults": 1}})
     assert client.reload()["changed"] == ["agents.defaults.memorySearch.query.maxResults"]
@@ -153,7 +153,7 @@ def test_changed_settings_hold_at_once_and_vectors_stay(stage: Stage) -> None:
     assert client.reload() == {"reloaded": True, "changed": [], "needsRestart": [], "problems": [], "notices": []}
 
 
-def test_layers_on_a_graphics_card_change_no_vector(stage: Stage) -> None:
+def test_gpu_layers_change_no_vector(stage: Stage) -> None:
     client, model = stage.running.client(), str(stage.model)
     before = stage.running.agent()
     stage.write({"local": {"modelPath": model, "threads": 1, "gpuLayers": 7}})
@@ -168,11 +168,11 @@ def test_layers_on_a_graphics_card_change_no_vector(stage: Stage) -> None:
     client.reload()
 
 
-def test_what_only_a_restart_changes_is_named_until_it_is_taken_back(stage: Stage) -> None:
+def test_key_that_needs_a_restart_is_named_until_restored(stage: Stage) -> None:
     client = stage.running.client()
     stage.write(http={"port": 18_999}, log={"level": "WARNING"})
     reply = client.reload()
-    # the environment says what the level is, now as at the start
+    # the log level comes from the environment, as at the start
     assert reply["changed"] == reply["needsRestart"] == ["http.port"]
     assert client.status()["config"]["needsRestart"] == ["http.port"]
     stage.write()
@@ -180,7 +180,7 @@ def test_what_only_a_restart_changes_is_named_until_it_is_taken_back(stage: Stag
     assert client.status()["config"]["needsRestart"] == []
 
 
-def test_what_holds_at_once_does(stage: Stage) -> None:
+def test_keys_that_apply_at_once(stage: Stage) -> None:
     stage.write(log={"file": "on"}, limits={"maxConnections": 1})
     stage.running.close_clients()
     with Client(stage.running.socket) as client, Client(stage.running.socket) as other:
@@ -198,7 +198,7 @@ def test_what_holds_at_once_does(stage: Stage) -> None:
         assert log["log"]["destination"] == "stderr"
 
 
-def test_degraded_part_is_so_since_before_a_reload(stage: Stage) -> None:
+def test_degraded_part_keeps_its_time_after_a_reload(stage: Stage) -> None:
     client = stage.running.client()
     gone = stage.running.home / "gone"
     stage.write({"extraPaths": [str(gone)]})
@@ -212,11 +212,11 @@ def test_degraded_part_is_so_since_before_a_reload(stage: Stage) -> None:
 
 
 def _missing(stage: Stage) -> list[str]:
-    return [one["since"] for one in stage.running.agent()["degraded"] if one["part"].startswith("root ")]
+    return [part["since"] for part in stage.running.agent()["degraded"] if part["part"].startswith("root ")]
 
 
 @pytest.mark.sweep
-def test_reindex_goes_on_after_reloads_in_its_middle(stage: Stage) -> None:
+def test_reindex_continues_after_reloads(stage: Stage) -> None:
     client = stage.running.client()
     for number in range(count := whole_or(9, 24)):
         (stage.running.workspace / "memory" / f"long{number}.md").write_text(f"The orchard {number} has plums.\n" * 20)
@@ -256,23 +256,23 @@ def _misspelt(path: Path) -> None:
 
 @pytest.mark.parametrize("spoil", [_vanish, _half, _directory, _dangling, _misspelt])
 def test_f131_bad_file_at_a_reload_changes_nothing(stage: Stage, spoil: Callable[[Path], None]) -> None:
-    """The old configuration held, answers went on, and status said why until a good file came."""
+    """The old configuration stays in force, and the status gives the reason until a good file comes."""
     client, config = stage.running.client(), stage.running.config
     spoil(config)
     reply = client.reload()
     assert (reply["reloaded"], reply["changed"]) == (False, [])
     assert reply["problems"]
-    told = client.status()["config"]
-    assert (told["problems"], told["source"]) == (reply["problems"], str(config))
-    assert told["failedAt"] is not None
+    status = client.status()["config"]
+    assert (status["problems"], status["source"]) == (reply["problems"], str(config))
+    assert status["failedAt"] is not None
     assert found(client, "GW-4172")[0] == "memory/2026-10-06.md"
     stage.write()
     assert client.reload()["reloaded"]
-    told = client.status()["config"]
-    assert (told["problems"], told["failedAt"]) == ([], None)
+    status = client.status()["config"]
+    assert (status["problems"], status["failedAt"]) == ([], None)
 
 
-def test_index_that_cannot_be_opened_leaves_the_one_of_before(stage: Stage) -> None:
+def test_unusable_index_leaves_the_old_one_in_use(stage: Stage) -> None:
     client, foreign = stage.running.client(), stage.running.home / "foreign.sqlite"
     foreign.write_bytes(b"SQLite format 3\0" + b"somebody else's" * 400)
     before = foreign.read_bytes()
@@ -287,7 +287,7 @@ def test_index_that_cannot_be_opened_leaves_the_one_of_before(stage: Stage) -> N
 
 
 def test_f123_hang_up_reloads_and_scans(stage: Stage) -> None:
-    """HUP took a changed key, and a bad file left what was, with the reason in status."""
+    """SIGHUP applies a changed key; a bad file changes nothing, with the reason in the status."""
     client, config = stage.running.client(), stage.running.config
     stage.write({"query": {"maxResults": 1}})
     os.kill(stage.running.pid, signal.SIGHUP)
@@ -300,23 +300,23 @@ def test_f123_hang_up_reloads_and_scans(stage: Stage) -> None:
     assert len(found(client, "gateway lease sourdough machine")) == 1
 
 
-def test_stop_of_the_process_after_a_reload_has_the_notes_looked_at(stage: Stage) -> None:
-    """What follows the clocks tells the workspaces that are open now, not those of before."""
-    blind = {"sync": {"watch": False, "reconcileSeconds": 0, "onSearch": False}, "query": {"freshMs": 0}}
-    stage.write(blind)
+def test_suspension_after_a_reload_starts_a_scan(stage: Stage) -> None:
+    """The clock watcher must notify the workspaces opened by the reload."""
+    unwatched = {"sync": {"watch": False, "reconcileSeconds": 0, "onSearch": False}, "query": {"freshMs": 0}}
+    stage.write(unwatched)
     with Client(stage.running.socket) as client:
         assert client.reload()["reloaded"]
-        looked = stage.running.agent()["lastScanAt"]
+        scanned = stage.running.agent()["lastScanAt"]
         os.kill(stage.running.pid, signal.SIGSTOP)
         # longer than a busy machine is late
         time.sleep(4)
         os.kill(stage.running.pid, signal.SIGCONT)
-        eventually(lambda: stage.running.agent()["lastScanAt"] != looked)
+        eventually(lambda: stage.running.agent()["lastScanAt"] != scanned)
         stage.write()
         assert client.reload()["reloaded"]
 
 
-def test_long_wait_and_stream_outlive_a_reload(stage: Stage) -> None:
+def test_long_wait_and_stream_survive_a_reload(stage: Stage) -> None:
     stage.write({"sync": {**QUICK["sync"], "watch": False}})
     client, other = stage.running.client(), Client(stage.running.socket, timeout=60)
     seen: list[str] = []
@@ -329,7 +329,7 @@ def test_long_wait_and_stream_outlive_a_reload(stage: Stage) -> None:
 
     thread = threading.Thread(target=follow, daemon=True)
     thread.start()
-    with asking(lambda _count: _waited(stage)) as counts:
+    with asking(lambda _count: _sync(stage)) as counts:
         for number in range(5):
             stage.write({"query": {"maxResults": 3 + number}})
             assert client.reload()["reloaded"]
@@ -340,16 +340,18 @@ def test_long_wait_and_stream_outlive_a_reload(stage: Stage) -> None:
     assert not thread.is_alive()
 
 
-def _waited(stage: Stage) -> None:
+def _sync(stage: Stage) -> None:
     with Client(stage.running.socket, timeout=60) as client:
         assert client.sync("embedded", 60_000)["complete"]
 
 
-def test_reloads_at_once_go_one_after_the_other(stage: Stage) -> None:
+def test_simultaneous_reloads_run_one_after_the_other(stage: Stage) -> None:
     clients = [stage.running.client() for _ in range(4)]
     stage.write({"query": {"maxResults": 2}})
     replies: list[dict[str, Any]] = []
-    threads = [threading.Thread(target=lambda one=one: replies.append(dict(one.reload()))) for one in clients]
+    threads = [
+        threading.Thread(target=lambda client=client: replies.append(dict(client.reload()))) for client in clients
+    ]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -359,7 +361,7 @@ def test_reloads_at_once_go_one_after_the_other(stage: Stage) -> None:
     assert len(found(clients[0], "gateway lease sourdough machine")) == 2
 
 
-def test_agent_that_comes_answers_and_one_that_goes_is_unknown(stage: Stage) -> None:
+def test_new_agent_answers_and_removed_agent_is_unknown(stage: Stage) -> None:
     client, workspace = stage.running.client(), write_workspace(stage.running.home / "second")
     (workspace / "MEMORY.md").write_text("The heron nests at the weir.\n")
     agents = json.loads(stage.running.config.read_text())["agents"]
@@ -374,7 +376,7 @@ def test_agent_that_comes_answers_and_one_that_goes_is_unknown(stage: Stage) -> 
         client.search("heron", agent="second")
 
 
-def test_command_tells_what_was_reloaded_and_what_is_wrong(stage: Stage) -> None:
+def test_command_reports_changes_and_problems(stage: Stage) -> None:
     stage.write(memory={"citations": "on"}, http={"port": 18_999})
     done = stage.running.memoryctl("reload")
     assert (done.returncode, done.stderr) == (Exit.DONE, "")
@@ -386,7 +388,7 @@ def test_command_tells_what_was_reloaded_and_what_is_wrong(stage: Stage) -> None
     assert "memory.citations" in json.loads(failed.stdout)["problems"][0]
 
 
-def test_dry_run_says_what_a_reload_would_change_and_changes_nothing(stage: Stage) -> None:
+def test_dry_run_reports_changes_and_makes_none(stage: Stage) -> None:
     client = stage.running.client()
     stage.write()
     client.reload()
@@ -395,8 +397,8 @@ def test_dry_run_says_what_a_reload_would_change_and_changes_nothing(stage: Stag
         reply = client.reload(is_dry=True)
         assert (reply["reloaded"], set(reply["changed"])) == (False, {"memory.citations", "http.port"})
         assert reply["needsRestart"] == ["http.port"]
-    told = stage.running.memoryctl("reload", "--dry-run")
-    assert (told.returncode, "http.port, at the next start" in told.stdout) == (Exit.DONE, True)
+    result = stage.running.memoryctl("reload", "--dry-run")
+    assert (result.returncode, "http.port, at the next start" in result.stdout) == (Exit.DONE, True)
     stage.running.config.write_text("{ memory: { citations: 7 } }")
     assert stage.running.memoryctl("reload", "--dry-run").returncode == Exit.CONFIG
     assert client.status()["config"]["problems"] == []

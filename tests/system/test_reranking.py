@@ -1,9 +1,8 @@
-"""Reranking by the real daemon, with models by chance: their order means nothing, and is the same each time."""
+"""Reranking by the real daemon with random models: their order has no meaning, but is reproducible."""
 
 import json
 import os
 import signal
-import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -17,9 +16,9 @@ from memoryd.client import Client
 from memoryd.replies.models import RerankerReply, WorkerReply
 from memoryd.replies.search import SearchReply
 from tests.daemon import RunningDaemon, indexed_daemon
+from tests.system.agents import daemon_of_agents
 from tests.tiny_rankers import write_bert_ranker, write_qwen_ranker
 from tests.waiting import eventually
-from tests.warm.programs import ran
 
 pytest.importorskip("llama_cpp")
 
@@ -30,7 +29,7 @@ LONG = {"deadlineMs": 60_000}
 
 @pytest.fixture
 def notes(tmp_path: Path) -> Path:
-    """Notes that all hold a word of the question, of different lengths, so that words have an order for them."""
+    """Write notes of different lengths that all have a word of the question, so that words give an order."""
     folder = tmp_path / "workspace" / "memory"
     folder.mkdir(parents=True)
     for number in range(NOTES):
@@ -46,13 +45,13 @@ def fast(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def slow(tmp_path: Path) -> Path:
-    """A model that takes some tenths of a second for a pair."""
+    """Write a model that takes some tenths of a second for a pair."""
     return write_bert_ranker(tmp_path / "slow.gguf", layers=100)
 
 
 @contextmanager
 def daemon(tmp_path: Path, notes: Path, **rerank: object) -> Iterator[RunningDaemon]:
-    """The daemon over the notes by words alone, with a reranker if any key of it is given."""
+    """Run the daemon over the notes without a model, with a reranker if any key is given."""
     with indexed_daemon(tmp_path, notes, search={"query": {"maxResults": NOTES, **LONG, "rerank": rerank}}) as running:
         yield running
 
@@ -63,14 +62,14 @@ def ask(running: RunningDaemon, question: str = QUESTION, **options: Any) -> Sea
 
 
 def ask_until(running: RunningDaemon, state: str, question: str = QUESTION) -> SearchReply:
-    """Ask until the reranker took part in that way."""
+    """Ask until the reranker is in this state."""
     replies: list[SearchReply] = []
 
-    def is_so() -> bool:
+    def is_in_state() -> bool:
         replies.append(ask(running, question))
         return replies[-1]["health"]["arms"]["rerank"]["state"] == state
 
-    eventually(is_so)
+    eventually(is_in_state)
     return replies[-1]
 
 
@@ -91,7 +90,7 @@ def worker_of(running: RunningDaemon, number: int = 0) -> WorkerReply:
 
 
 @pytest.mark.parametrize("write", [write_bert_ranker, write_qwen_ranker])
-def test_best_candidates_are_put_in_order(tmp_path: Path, notes: Path, write: Callable[[Path], Path]) -> None:
+def test_best_candidates_are_reordered(tmp_path: Path, notes: Path, write: Callable[[Path], Path]) -> None:
     with daemon(tmp_path, notes) as running:
         plain = ask(running)
     assert "rerank" not in plain["health"]["arms"]
@@ -108,9 +107,9 @@ def test_best_candidates_are_put_in_order(tmp_path: Path, notes: Path, write: Ca
     assert set(order(reply)[:8]) == set(order(plain)[:8])
     assert order(reply)[8:] == order(plain)[8:]
     explained = [hit["explain"] for hit in reply["results"]]
-    assert [one["rerankRank"] for one in explained] == [*range(1, 9), *[None] * 4]
-    assert [one["mergedRank"] for one in explained] == [order(plain).index(path) + 1 for path in order(reply)]
-    relevances = [one["rerankScore"] or 0.0 for one in explained[:8]]
+    assert [row["rerankRank"] for row in explained] == [*range(1, 9), *[None] * 4]
+    assert [row["mergedRank"] for row in explained] == [order(plain).index(path) + 1 for path in order(reply)]
+    relevances = [row["rerankScore"] or 0.0 for row in explained[:8]]
     assert relevances == sorted(relevances, reverse=True)
     scores = [hit["score"] for hit in reply["results"]]
     assert scores == [hit["score"] for hit in plain["results"]]
@@ -118,7 +117,7 @@ def test_best_candidates_are_put_in_order(tmp_path: Path, notes: Path, write: Ca
     assert "by reading it beside the question" in explained[0]["because"]
 
 
-def test_late_reranker_leaves_the_order_and_says_so(tmp_path: Path, notes: Path, slow: Path) -> None:
+def test_late_reranker_leaves_the_order_and_reports_it(tmp_path: Path, notes: Path, slow: Path) -> None:
     with daemon(tmp_path, notes) as running:
         plain = ask(running)
     with daemon(tmp_path, notes, modelPath=str(slow), candidates=200, deadlineMs=1) as running:
@@ -131,7 +130,7 @@ def test_late_reranker_leaves_the_order_and_says_so(tmp_path: Path, notes: Path,
         assert "of 12 texts within" in str(late["health"]["arms"]["rerank"]["reason"])
 
 
-def test_deadline_of_the_question_bounds_the_reranker_too(tmp_path: Path, notes: Path, slow: Path) -> None:
+def test_deadline_of_the_question_limits_the_reranker(tmp_path: Path, notes: Path, slow: Path) -> None:
     with daemon(tmp_path, notes, modelPath=str(slow), **LONG) as running:
         ask_until(running, "ok")
         reply = ask(running, "whose roof is that", deadline_ms=300)
@@ -139,22 +138,22 @@ def test_deadline_of_the_question_bounds_the_reranker_too(tmp_path: Path, notes:
     assert len(reply["results"]) == NOTES
 
 
-def test_first_question_waits_for_no_model(tmp_path: Path, notes: Path, slow: Path) -> None:
+def test_first_question_does_not_wait_for_the_model(tmp_path: Path, notes: Path, slow: Path) -> None:
     with daemon(tmp_path, notes, modelPath=str(slow), deadlineMs=1) as running:
         reply = ask(running)
         assert reply["health"]["arms"]["rerank"]["state"] == "waiting"
         assert reply["health"]["arms"]["rerank"]["reason"]
         assert len(reply["results"]) == NOTES
-        # nobody asks again, and it goes on loading
+        # loading continues without another question
         eventually(lambda: worker_of(running)["phase"] == "ready")
 
 
 @pytest.mark.torture
-def test_idle_model_is_unloaded_and_comes_back(tmp_path: Path, notes: Path, fast: Path) -> None:
+def test_idle_model_is_unloaded_and_loaded_again(tmp_path: Path, notes: Path, fast: Path) -> None:
     with daemon(tmp_path, notes, modelPath=str(fast), idleUnloadMinutes=0.003, **LONG) as running:
         before = ask_until(running, "ok")
         eventually(lambda: worker_of(running)["pid"] is None)
-        # what was read for the last question is not read again
+        # asks something else, since the last question's scores are cached
         ask(running, "whose roof is that")
         assert order(ask_until(running, "ok")) == order(before)
 
@@ -186,14 +185,9 @@ def test_two_agents_share_one_reranker(tmp_path: Path, notes: Path, fast: Path) 
     other.mkdir(parents=True)
     for number in range(3):
         (other / f"else-{number}.md").write_text(f"# Else {number}\n\nWhich roof was mended, {number}?\n")
-    search = {"provider": "none", "query": {"rerank": {"modelPath": str(fast), **LONG}}}
-    agents = {
-        "defaults": {"memorySearch": search},
-        "list": [{"id": "one", "workspace": str(notes)}, {"id": "two", "workspace": str(other.parent)}],
-    }
-    config = tmp_path / "config.json5"
-    config.write_text(json.dumps({"agents": agents}))
-    with RunningDaemon(tmp_path, config, notes) as running:
+    search = {"query": {"rerank": {"modelPath": str(fast), **LONG}}}
+    agents = [{"id": "one"}, {"id": "two", "workspace": str(other.parent)}]
+    with daemon_of_agents(tmp_path, agents, notes, search=search) as running:
         client = running.client()
         for name in ("one", "two"):
             client.sync(agent=name, wait="indexed")
@@ -204,10 +198,10 @@ def test_two_agents_share_one_reranker(tmp_path: Path, notes: Path, fast: Path) 
         eventually(lambda: is_reranked("one") and is_reranked("two"))
         answers: dict[str, list[str]] = {}
 
-        def answered(name: str) -> None:
+        def ask_often(name: str) -> None:
             answers[name] = [order(running.client().search(QUESTION, agent=name))[0] for _ in range(5)]
 
-        threads = [threading.Thread(target=answered, args=(name,)) for name in ("one", "two")]
+        threads = [threading.Thread(target=ask_often, args=(name,)) for name in ("one", "two")]
         for thread in threads:
             thread.start()
         for thread in threads:
@@ -223,15 +217,14 @@ def test_two_agents_share_one_reranker(tmp_path: Path, notes: Path, fast: Path) 
 
 
 def doctor(running: RunningDaemon) -> dict[str, str]:
-    """What `memoryctl doctor` says of the reranker."""
-    command = [str(Path(sys.executable).parent / "memoryctl"), "doctor", "--json"]
-    told = ran(command, env=running.env, capture_output=True, text=True, check=False).stdout
-    (found,) = [check for check in json.loads(told)["checks"] if check["part"] == "reranker"]
+    """Return the check of the reranker in `memoryctl doctor`."""
+    checks = json.loads(running.memoryctl("doctor", "--json").stdout)["checks"]
+    (found,) = [check for check in checks if check["part"] == "reranker"]
     return dict(found)
 
 
 def unfit_files(folder: Path, starter: Path) -> Iterator[tuple[Path, str]]:
-    """Name files that are no rerankers, and what is said of each."""
+    """Yield files that are no rerankers, and the reason given for each."""
     yield folder / "missing.gguf", "no model file"
     yield starter, "no head that ranks"
     damaged = folder / "damaged.gguf"
@@ -241,22 +234,22 @@ def unfit_files(folder: Path, starter: Path) -> Iterator[tuple[Path, str]]:
 
 
 @pytest.mark.parametrize("which", range(4), ids=["missing", "embedding", "damaged", "generation"])
-def test_file_that_is_no_reranker_is_told_with_the_key(
+def test_file_that_is_no_reranker_is_reported_with_the_key(
     tmp_path: Path, notes: Path, starter_model: Path, which: int
 ) -> None:
     path, reason = list(unfit_files(tmp_path, starter_model))[which]
     with daemon(tmp_path, notes, modelPath=str(path)) as running:
         reply = ask_until(running, "failed")
-        told = str(reply["health"]["arms"]["rerank"]["reason"])
-        # an agent asks: the host's paths are the owner's
-        assert "query.rerank.modelPath" in told
-        assert str(path.parent) not in told
+        reason_shown = str(reply["health"]["arms"]["rerank"]["reason"])
+        # agents are not shown paths of the host
+        assert "query.rerank.modelPath" in reason_shown
+        assert str(path.parent) not in reason_shown
         assert len(reply["results"]) == NOTES
         assert not reply["health"]["complete"]
         eventually(lambda: [*running.degraded()] == ["reranker"])
-        owners = str(running.agent()["degraded"][0]["reason"])
-        assert reason in owners
-        assert "query.rerank.modelPath" in owners
+        owner_reason = str(running.agent()["degraded"][0]["reason"])
+        assert reason in owner_reason
+        assert "query.rerank.modelPath" in owner_reason
         found = doctor(running)
     assert found["state"] == "wrong"
     assert "query.rerank.modelPath" in found["hint"]
@@ -271,7 +264,7 @@ def test_doctor_names_the_reranker(tmp_path: Path, notes: Path, fast: Path) -> N
         assert doctor(running)["state"] == "off"
 
 
-def test_mended_file_is_taken_without_a_restart(tmp_path: Path, notes: Path, fast: Path) -> None:
+def test_repaired_file_is_used_without_a_restart(tmp_path: Path, notes: Path, fast: Path) -> None:
     path = tmp_path / "later.gguf"
     with daemon(tmp_path, notes, modelPath=str(path), **LONG) as running:
         ask_until(running, "failed")

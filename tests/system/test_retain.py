@@ -1,4 +1,4 @@
-"""Memories that are stated to the real daemon: a bullet in today's log, found when the reply comes."""
+"""`retain` with the real daemon: a bullet in today's log, found as soon as the reply comes."""
 
 from collections.abc import Iterator
 from datetime import datetime
@@ -27,13 +27,13 @@ def daemon(tmp_path: Path) -> Iterator[RunningDaemon]:
 
 @pytest.fixture
 def busy_daemon(tmp_path: Path) -> Iterator[RunningDaemon]:
-    """One that has far more to read than it has read yet."""
+    """Run a daemon that has thousands of notes left to read."""
     workspace = tmp_path / "workspace"
     for number in range(4000):
         note = workspace / "memory" / f"part-{number // 500}" / f"note-{number}.md"
         note.parent.mkdir(parents=True, exist_ok=True)
-        told = "".join(f"Line {line} of {number} tells of the weir, and of who mended it.\n\n" for line in range(40))
-        note.write_text(f"# Note {number}\n\n{told}")
+        lines = "".join(f"Line {line} of {number} tells of the weir, and of who mended it.\n\n" for line in range(40))
+        note.write_text(f"# Note {number}\n\n{lines}")
     config = write_config(tmp_path, workspace, None, memory={"timezone": ZONE})
     with RunningDaemon(tmp_path, config, workspace) as running:
         yield running
@@ -47,17 +47,17 @@ def found(daemon: RunningDaemon, words: str) -> list[Any]:
     return list(daemon.client().search(words)["results"])
 
 
-def test_a_memory_is_found_when_the_reply_comes_though_thousands_of_notes_wait(busy_daemon: RunningDaemon) -> None:
+def test_memory_is_searchable_at_once_beside_thousands_of_unread_notes(busy_daemon: RunningDaemon) -> None:
     with busy_daemon.client() as memory:
         for number in range(3):
             assert memory.retain(f"W @Peter: grows quinces{number} in Zwettl")["searchable"]
             answer = memory.search(f"quinces{number}")
             assert [hit["path"] for hit in answer["results"]] == [f"memory/{log_of(busy_daemon).name}"]
-            # and nobody is told that this is all there is
+            # and the answer does not claim to be complete
             assert answer["health"]["pendingFiles"] > 100
 
 
-def test_a_memory_is_found_when_the_reply_comes(daemon: RunningDaemon) -> None:
+def test_memory_is_searchable_at_once(daemon: RunningDaemon) -> None:
     with daemon.client() as memory:
         reply = memory.retain("W @Peter: grows quinces in Zwettl")
         assert reply["created"]
@@ -89,17 +89,17 @@ def test_text_of_several_lines_is_one_memory(daemon: RunningDaemon) -> None:
     assert "\x1b" not in log_of(daemon).read_text()
 
 
-def test_bullets_of_standard_input_are_retained_at_once(daemon: RunningDaemon) -> None:
-    given = "- W @Anna: moved to Graz\n    in spring\n- O(c=0.7) @Anna: likes trams\n"
-    result = daemon.memoryctl("retain", "-", given=given)
+def test_bullets_from_standard_input_are_retained(daemon: RunningDaemon) -> None:
+    bullets = "- W @Anna: moved to Graz\n    in spring\n- O(c=0.7) @Anna: likes trams\n"
+    result = daemon.memoryctl("retain", "-", given=bullets)
     assert result.returncode == Exit.DONE, result.stderr
     assert result.stdout.count("retained") == 2
-    assert log_of(daemon).read_text() == f"## Retain\n{given}"
+    assert log_of(daemon).read_text() == f"## Retain\n{bullets}"
 
 
-def test_remember_makes_a_note_of_importance(daemon: RunningDaemon) -> None:
+def test_remember_makes_an_important_note(daemon: RunningDaemon) -> None:
     assert daemon.memoryctl("retain", "- W @Boiler: hums, -e or not").returncode == Exit.DONE
-    # quotation marks are forgotten
+    # without quotation marks
     assert daemon.memoryctl("remember", "the", "boiler is", "serviced in May", "-e", "Boiler").returncode == Exit.DONE
     assert (
         log_of(daemon).read_text()
@@ -107,7 +107,7 @@ def test_remember_makes_a_note_of_importance(daemon: RunningDaemon) -> None:
     )
 
 
-def test_what_is_nearly_a_memory_is_refused(daemon: RunningDaemon) -> None:
+def test_malformed_memory_is_refused(daemon: RunningDaemon) -> None:
     result = daemon.memoryctl("retain", "0(c=0.9): prefers tea")
     assert result.returncode == Exit.ERROR
     assert "did you mean" in result.stderr
@@ -123,14 +123,14 @@ def test_what_is_nearly_a_memory_is_refused(daemon: RunningDaemon) -> None:
     assert not log_of(daemon).exists()
 
 
-def test_the_owners_secret_stays_as_it_was_said(daemon: RunningDaemon) -> None:
+def test_secret_of_the_owner_is_stored_with_a_warning(daemon: RunningDaemon) -> None:
     result = daemon.memoryctl("retain", f"the key is {SECRET}")
     assert SECRET in log_of(daemon).read_text()
     assert "secret" in result.stderr
     assert SECRET not in daemon.log.read_text()
 
 
-def test_code_whose_line_breaks_are_moved_is_told(daemon: RunningDaemon) -> None:
+def test_changed_line_breaks_of_code_are_reported(daemon: RunningDaemon) -> None:
     with daemon.client() as memory:
         reply = memory.retain("W: deploy so\n```sh\nmake\n\n  make install\n```\nand look")
         assert any("line breaks" in note for note in reply["notes"])
@@ -138,7 +138,7 @@ def test_code_whose_line_breaks_are_moved_is_told(daemon: RunningDaemon) -> None
     assert "- W: deploy so ```sh\n    make\n    make install ```\n    and look\n" in log_of(daemon).read_text()
 
 
-def test_a_session_states_for_its_own_agent_alone(daemon: RunningDaemon) -> None:
+def test_session_retains_only_for_its_own_agent(daemon: RunningDaemon) -> None:
     key = "agent:main:telegram:direct:42"
     with daemon.client() as memory:
         with pytest.raises(InvalidRequest, match="itself"):
@@ -152,17 +152,7 @@ def test_a_session_states_for_its_own_agent_alone(daemon: RunningDaemon) -> None
     assert "- W(scope=agent:main, from=agent): the key is " in log_of(daemon).read_text()
 
 
-def test_nothing_is_written_where_nothing_may_be(tmp_path: Path) -> None:
-    workspace = tmp_path / "workspace"
-    workspace.mkdir()
-    with indexed_daemon(tmp_path, workspace, memory={"readOnly": True}) as running:
-        reply = send(running.socket, "POST", "/v1/retain", {"text": "W: tea"})
-        assert reply.status == 403
-        assert reply.json["error"]["code"] == "denied"
-    assert list(workspace.iterdir()) == []
-
-
-def test_what_was_written_is_listed_and_taken_back(daemon: RunningDaemon) -> None:
+def test_changes_are_listed_and_undone(daemon: RunningDaemon) -> None:
     with daemon.client() as memory:
         reply = memory.retain("W @Peter: grows quinces")
         memory.retain("W @Anna: grows pears", session_key="agent:main:telegram:direct:42")
@@ -185,22 +175,21 @@ def test_what_was_written_is_listed_and_taken_back(daemon: RunningDaemon) -> Non
     assert daemon.memoryctl("undo").returncode == Exit.USAGE
 
 
-def test_a_day_keeps_its_heading_while_memories_stand_below_it(daemon: RunningDaemon) -> None:
+def test_undo_keeps_the_heading_of_remaining_memories(daemon: RunningDaemon) -> None:
     with daemon.client() as memory:
         log_of(daemon).unlink(missing_ok=True)
         first, second = memory.retain("W: the first of the day"), memory.retain("W: the second of the day")
         assert memory.undo(first["change"])
         assert log_of(daemon).read_text() == "## Retain\n- W: the second of the day\n"
-        assert [one["content"] for one in memory.recall("second of the day")["results"]][:1] == [
+        assert [item["content"] for item in memory.recall("second of the day")["results"]][:1] == [
             "the second of the day"
         ]
-        (again,) = [one["by"] for one in memory.changes(by="undo", limit=1)["changes"]]
-        assert again == "undo"
+        assert [change["by"] for change in memory.changes(by="undo", limit=1)["changes"]] == ["undo"]
         memory.undo(second["change"])
         assert log_of(daemon).read_text() == "## Retain\n"
 
 
-def test_what_is_not_taken_of_a_repeated_statement_is_said(daemon: RunningDaemon) -> None:
+def test_ignored_attributes_of_a_repeated_statement_are_reported(daemon: RunningDaemon) -> None:
     with daemon.client() as memory:
         first = memory.retain("W @Peter: the badge is blue")
         assert memory.retain("W @Peter: the badge is blue")["notes"] == []
@@ -214,10 +203,10 @@ def test_what_is_not_taken_of_a_repeated_statement_is_said(daemon: RunningDaemon
     )
 
 
-def test_citations_as_they_are_told_can_be_verified_read_and_forgotten(daemon: RunningDaemon) -> None:
+def test_citation_can_be_verified_read_and_forgotten(daemon: RunningDaemon) -> None:
     with daemon.client() as memory:
         retained = memory.retain("W @Quill: the quill lies in the blue drawer")["citation"]
-        (item,) = [one for one in memory.recall("blue drawer quill")["results"] if one.get("id")][:1]
+        (item,) = [item for item in memory.recall("blue drawer quill")["results"] if item.get("id")][:1]
         assert item["citation"] == retained == f"{item['source']}@{item['id'][:8]}"
         assert memory.verify(retained)["state"] == "verified"
     assert retained in daemon.memoryctl("recall", "blue drawer quill").stdout
@@ -227,13 +216,13 @@ def test_citations_as_they_are_told_can_be_verified_read_and_forgotten(daemon: R
     assert daemon.client().verify(retained)["state"] != "verified"
 
 
-def test_sessions_of_questions_and_answers_are_listed_as_written(daemon: RunningDaemon) -> None:
+def test_conversations_are_listed_among_changes(daemon: RunningDaemon) -> None:
     with daemon.client() as memory:
         memory.add_turn("Where is the lantern?", "In the hall.", session="lantern")
         reply = memory.changes(by="qa")
         assert reply["changes"] == []
-        told = {one["session"]: (one["turns"], one["undo"]) for one in reply["sessions"]}
-        assert told["session:lantern"] == (1, "sessions forget session:lantern")
+        sessions = {row["session"]: (row["turns"], row["undo"]) for row in reply["sessions"]}
+        assert sessions["session:lantern"] == (1, "sessions forget session:lantern")
         assert memory.changes(by="qa", path="session:none")["sessions"] == []
         assert memory.changes(by="retain")["sessions"] == []
         with pytest.raises(InvalidRequest, match="since"):

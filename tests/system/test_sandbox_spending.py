@@ -1,6 +1,5 @@
-"""A socket given to a sandbox must not make the daemon send notes, or pay for them, against its owner's will."""
+"""A sandbox's socket cannot make the daemon send notes or spend tokens against its owner's settings."""
 
-import json
 from pathlib import Path
 
 import pytest
@@ -9,32 +8,27 @@ from memoryd.client import Client
 from memoryd.errors import Denied
 from tests.daemon import RunningDaemon
 from tests.embedding_endpoint import Endpoint
+from tests.system.agents import daemon_of_agents, socket_of, with_socket
 from tests.waiting import eventually
 
 GROUP = "agent:main:discord:group:7"
 
 
-def prepared(home: Path, workspace: Path, endpoint: Endpoint, *, is_paused: bool) -> RunningDaemon:
-    """Return a daemon, not started, whose sandbox sits in a session that the rules do not let in."""
+def daemon_with_sandbox(home: Path, workspace: Path, endpoint: Endpoint, *, is_paused: bool) -> RunningDaemon:
+    """Return a daemon, not started, with the socket of a sandbox whose session has no access."""
     search = {
         "provider": "openai",
         "model": "test-model",
         "remote": {"baseUrl": endpoint.url, "apiKey": "sk-4711"},
         "sync": {"paused": is_paused},
     }
-    listed = [{"id": "main", "sockets": [{"path": str(home / "run" / "sandbox.sock"), "sessionKey": GROUP}]}]
-    config = home / "config.json5"
-    defaults = {"workspace": str(workspace), "memorySearch": search}
-    config.write_text(json.dumps({"agents": {"defaults": defaults, "list": listed}}))
-    return RunningDaemon(home, config, workspace)
+    return daemon_of_agents(home, [with_socket(home, "main", sessionKey=GROUP)], workspace, search=search)
 
 
-def test_sandbox_cannot_have_notes_embedded_that_are_paused(
-    tmp_path: Path, workspace: Path, endpoint: Endpoint
-) -> None:
+def test_sandbox_cannot_embed_while_paused(tmp_path: Path, workspace: Path, endpoint: Endpoint) -> None:
     with (
-        prepared(tmp_path, workspace, endpoint, is_paused=True) as daemon,
-        Client(tmp_path / "run" / "sandbox.sock") as sandbox,
+        daemon_with_sandbox(tmp_path, workspace, endpoint, is_paused=True) as daemon,
+        Client(socket_of(tmp_path, "main")) as sandbox,
     ):
         with pytest.raises(Denied):
             sandbox.search("gateway")
@@ -45,20 +39,20 @@ def test_sandbox_cannot_have_notes_embedded_that_are_paused(
             with pytest.raises(Denied) as refused:
                 sandbox.reindex(force=force, embeddings=embeddings)
             assert "sync" in refused.value.hint
-        assert sandbox.sync("indexed").get("complete"), "its own index may be brought up to date"
+        assert sandbox.sync("indexed").get("complete"), "indexing is allowed"
         eventually(lambda: daemon.agent()["pendingEmbeddings"])
-        assert "gateway" not in "".join(endpoint.texts()), "no note has left the machine"
-        assert daemon.client().sync("embedded").get("complete"), "the owner may ask for it"
+        assert "gateway" not in "".join(endpoint.texts()), "no note was sent"
+        assert daemon.client().sync("embedded").get("complete"), "the owner may"
         assert "gateway" in "".join(endpoint.texts())
-        assert sandbox.sync("embedded").get("complete"), "nothing is held back any more"
+        assert sandbox.sync("embedded").get("complete"), "nothing is pending any more"
 
 
-def test_sandbox_cannot_have_notes_embedded_twice(tmp_path: Path, workspace: Path, endpoint: Endpoint) -> None:
+def test_sandbox_cannot_embed_notes_again(tmp_path: Path, workspace: Path, endpoint: Endpoint) -> None:
     with (
-        prepared(tmp_path, workspace, endpoint, is_paused=False) as daemon,
-        Client(tmp_path / "run" / "sandbox.sock") as sandbox,
+        daemon_with_sandbox(tmp_path, workspace, endpoint, is_paused=False) as daemon,
+        Client(socket_of(tmp_path, "main")) as sandbox,
     ):
-        assert sandbox.sync("embedded").get("complete"), "what is embedded anyway may be waited for"
+        assert sandbox.sync("embedded").get("complete"), "waiting for embedding is allowed"
         before = len(endpoint.texts())
         with pytest.raises(Denied):
             sandbox.reindex(embeddings=True)

@@ -1,4 +1,4 @@
-"""What sets off a scan besides file events and the reconciling timer: a question, and an interval of one's own."""
+"""What starts a scan besides file events and the reconcile timer: a question, and a configured interval."""
 
 from pathlib import Path
 
@@ -7,11 +7,17 @@ from tests.daemon import RunningDaemon, write_config
 from tests.hasty import HASTY
 from tests.waiting import eventually
 
-DEAF = {"watch": False, "reconcileSeconds": 0, "onSearch": False, "onSessionStart": False, "settleMs": 20}
+UNWATCHED = {
+    "watch": False,
+    "reconcileSeconds": 0,
+    "onSearch": False,
+    "onSessionStart": False,
+    "settleMs": 20,
+}
 
 
-def over(home: Path, workspace: Path, **sync: object) -> RunningDaemon:
-    config = write_config(home, workspace, None, search={"sync": {**DEAF, **sync}, "query": {"freshMs": 0}})
+def daemon_over(home: Path, workspace: Path, **sync: object) -> RunningDaemon:
+    config = write_config(home, workspace, None, search={"sync": {**UNWATCHED, **sync}, "query": {"freshMs": 0}})
     return RunningDaemon(home, config, workspace, program=HASTY)
 
 
@@ -28,35 +34,35 @@ def write(workspace: Path, word: str) -> None:
     (workspace / "memory" / f"{word}.md").write_text(f"# New\n\nThe {word} nests by the sluice.\n")
 
 
-def test_question_sets_off_a_scan_in_the_background(tmp_path: Path, workspace: Path) -> None:
-    with over(tmp_path, workspace, onSearch=True) as daemon:
+def test_question_starts_a_scan_in_the_background(tmp_path: Path, workspace: Path) -> None:
+    with daemon_over(tmp_path, workspace, onSearch=True) as daemon:
         daemon.client().sync()
         for word in ("heron", "quagga"):
             write(workspace, word)
             eventually(lambda word=word: finds(daemon, word))  # type: ignore[misc]  # default unknown
 
 
-def test_question_sets_off_nothing_where_that_is_turned_off(tmp_path: Path, workspace: Path) -> None:
-    with over(tmp_path, workspace) as deaf:
-        deaf.client().sync()
-        before = scanned_at(deaf)
+def test_question_starts_no_scan_if_disabled(tmp_path: Path, workspace: Path) -> None:
+    with daemon_over(tmp_path, workspace) as disabled:
+        disabled.client().sync()
+        before = scanned_at(disabled)
         write(workspace, "heron")
-        # as long as it takes a daemon over the same notes that does scan
+        # wait as long as another daemon needs that does scan
         beside = tmp_path / "beside"
         beside.mkdir()
-        with over(beside, workspace, onSearch=True) as hearing:
-            hearing.client().sync()
+        with daemon_over(beside, workspace, onSearch=True) as enabled:
+            enabled.client().sync()
             write(workspace, "quagga")
-            eventually(lambda: bool(finds(deaf, "quagga") or finds(hearing, "quagga")))
-        assert not finds(deaf, "quagga")
-        assert not finds(deaf, "heron")
-        assert scanned_at(deaf) == before
-        deaf.client().sync()
-        assert finds(deaf, "heron")
+            eventually(lambda: bool(finds(disabled, "quagga") or finds(enabled, "quagga")))
+        assert not finds(disabled, "quagga")
+        assert not finds(disabled, "heron")
+        assert scanned_at(disabled) == before
+        disabled.client().sync()
+        assert finds(disabled, "heron")
 
 
-def test_interval_sets_off_scans_without_a_question(tmp_path: Path, workspace: Path) -> None:
-    with over(tmp_path, workspace, intervalMinutes=0.02) as daemon:
+def test_interval_starts_scans_without_a_question(tmp_path: Path, workspace: Path) -> None:
+    with daemon_over(tmp_path, workspace, intervalMinutes=0.02) as daemon:
         daemon.client().sync()
         for word in ("heron", "quagga"):
             write(workspace, word)

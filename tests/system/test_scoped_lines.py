@@ -1,4 +1,4 @@
-"""Lines of a note that are for another agent are told to nobody else, by whatever route they could come."""
+"""Lines of a note that are scoped to one agent reach no other agent by any route."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -8,6 +8,7 @@ import pytest
 
 from memoryd.client import Client
 from tests.daemon import RunningDaemon
+from tests.system.agents import daemon_of_agents, socket_of, with_socket
 
 LOG = "memory/2025-11-27.md"
 CANARY = "zanzibarcanary"
@@ -38,20 +39,16 @@ def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningDaemon]:
         f"## Retain\n- W(scope=agent:b) @Peter: The {CANARY} is in the cellar\n- W @Peter: The lantern is in the hall\n"
     )
     (workspace / "memory" / "2025-11-28.md").write_text(DOUBTFUL)
-    listed = [{"id": name, "sockets": [{"path": str(home / "run" / f"{name}.sock")}]} for name in "ab"]
-    defaults = {"workspace": str(workspace), "memorySearch": {"provider": "none"}}
-    config = home / "config.json5"
-    config.write_text(json.dumps({"agents": {"defaults": defaults, "list": listed}}))
-    with RunningDaemon(home, config, workspace) as running:
+    with daemon_of_agents(home, (with_socket(home, name) for name in "ab"), workspace) as running:
         running.client().sync()
         yield running
 
 
 def agent(daemon: RunningDaemon, name: str) -> Client:
-    return Client(daemon.home / "run" / f"{name}.sock")
+    return Client(socket_of(daemon.home, name))
 
 
-def test_a_note_is_read_without_the_lines_of_others(daemon: RunningDaemon) -> None:
+def test_note_is_read_without_lines_of_others(daemon: RunningDaemon) -> None:
     with agent(daemon, "a") as a, agent(daemon, "b") as b:
         read = a.get(LOG, session_key="agent:a:main")
         assert read["text"].split("\n")[:3] == ["## Retain", "", "- W @Peter: The lantern is in the hall"]
@@ -60,42 +57,46 @@ def test_a_note_is_read_without_the_lines_of_others(daemon: RunningDaemon) -> No
     assert CANARY in daemon.client().get(LOG, agent="a")["text"]
 
 
-def test_a_citation_of_anothers_line_says_nothing(daemon: RunningDaemon) -> None:
+def test_citation_of_anothers_line_reveals_nothing(daemon: RunningDaemon) -> None:
     (memory,) = daemon.client().forget(CANARY, dry_run=True)["memories"]
     with agent(daemon, "a") as a, agent(daemon, "b") as b:
         marked = f"{LOG}#L2@{memory['id'][:8]}"
         assert b.verify(marked, session_key="agent:b:main")["state"] == "verified"
-        told = a.verify(marked, session_key="agent:a:main")
-        assert (told["state"], told["content"], told["now"]) == ("edited", None, None)
+        reply = a.verify(marked, session_key="agent:a:main")
+        assert (reply["state"], reply["content"], reply["now"]) == ("edited", None, None)
 
 
-def _told(reply: Mapping[str, Any]) -> list[Any]:
+def _shown(reply: Mapping[str, Any]) -> list[Any]:
     return [reply["results"], reply.get("leftOut"), reply.get("misses"), reply["explain"].get("misses")]
 
 
 @pytest.mark.parametrize("word", LEAKS)
-def test_no_answer_tells_anothers_lines(daemon: RunningDaemon, word: str) -> None:
+def test_no_answer_has_lines_of_others(daemon: RunningDaemon, word: str) -> None:
     with agent(daemon, "a") as a:
-        asked: dict[str, Any] = {"explain": True, "session_key": MAIN_KEY}
-        found = [a.search(f"harbour {word}", **asked), a.recall(word, **asked), a.recall(f"harbour {word}", **asked)]
+        options: dict[str, Any] = {"explain": True, "session_key": MAIN_KEY}
+        found = [
+            a.search(f"harbour {word}", **options),
+            a.recall(word, **options),
+            a.recall(f"harbour {word}", **options),
+        ]
         bundled = a.recall(f"harbour {word} Mona", format="bundle", session_key=MAIN_KEY)
         note = a.get("memory/2025-11-28.md", session_key=MAIN_KEY)["text"]
-    assert word not in "".join(json.dumps(_told(one)) for one in found)
+    assert word not in "".join(json.dumps(_shown(reply)) for reply in found)
     assert word not in str(bundled["bundle"])
     assert word not in note
 
 
 @pytest.mark.parametrize("word", LEAKS)
-def test_how_common_a_word_is_tells_nothing_of_anothers_lines(daemon: RunningDaemon, word: str) -> None:
+def test_weights_of_words_reveal_no_lines_of_others(daemon: RunningDaemon, word: str) -> None:
     with agent(daemon, "a") as a:
         for ask in (a.search, a.recall):
             hidden: Any = ask(f"{word} harbour", explain=True, session_key=MAIN_KEY)
             unknown: Any = ask("nowherefound harbour", explain=True, session_key=MAIN_KEY)
             assert hidden["reason"] == unknown["reason"]
-            told = [reply["explain"]["floors"]["weights"] for reply in (hidden, unknown)]
-            assert [told[0][word], told[0]["harbour"]] == [told[1]["nowherefound"], told[1]["harbour"]]
+            weights = [reply["explain"]["floors"]["weights"] for reply in (hidden, unknown)]
+            assert [weights[0][word], weights[0]["harbour"]] == [weights[1]["nowherefound"], weights[1]["harbour"]]
 
 
-def test_what_is_ones_own_is_told(daemon: RunningDaemon) -> None:
+def test_own_lines_are_recalled(daemon: RunningDaemon) -> None:
     with agent(daemon, "b") as b:
         assert "leakfour" in str(b.recall("leakfour", session_key="agent:b:main")["results"])

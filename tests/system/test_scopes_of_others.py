@@ -1,4 +1,4 @@
-"""An agent learns nothing of what is for others by what it pins, by pages that reflect wrote, and by names."""
+"""An agent learns nothing of other scopes from pins, from pages that reflect wrote, or from names."""
 
 import json
 from collections.abc import Iterator
@@ -8,6 +8,7 @@ import pytest
 from memoryd.client import Client
 from memoryd.errors import Denied
 from tests.daemon import RunningDaemon
+from tests.system.agents import daemon_of_agents, socket_of, with_socket
 from tests.unit.domain.memories.test_scoped_items import HEADS, MEANT
 
 LOG = "memory/2025-11-27.md"
@@ -25,23 +26,19 @@ def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningDaemon]:
     workspace = home / "workspace"
     (workspace / "memory").mkdir(parents=True)
     (workspace / LOG).write_text(NOTE)
-    listed = [{"id": name, "sockets": [{"path": str(home / "run" / f"{name}.sock")}]} for name in "ab"]
-    # a busy machine is waited for
-    search = {"provider": "none", "query": {"freshMs": 20_000}}
-    defaults = {"workspace": str(workspace), "memorySearch": search}
-    config = home / "config.json5"
-    config.write_text(json.dumps({"agents": {"defaults": defaults, "list": listed}}))
-    with RunningDaemon(home, config, workspace) as running:
+    agents = (with_socket(home, name) for name in "ab")
+    # waits long enough on a busy machine
+    with daemon_of_agents(home, agents, workspace, search={"query": {"freshMs": 20_000}}) as running:
         running.client().sync()
         yield running
 
 
 def agent(daemon: RunningDaemon, name: str = "b") -> Client:
-    return Client(daemon.home / "run" / f"{name}.sock")
+    return Client(socket_of(daemon.home, name))
 
 
-def test_an_agent_pins_nothing(daemon: RunningDaemon) -> None:
-    """What is pinned stands before every session of every agent, as the core files do."""
+def test_agent_cannot_pin(daemon: RunningDaemon) -> None:
+    """Pinned memories are in the stable block of every agent, like the core file."""
     before = (daemon.workspace / "memory").iterdir()
     names = sorted(path.name for path in before)
     with agent(daemon) as b:
@@ -54,7 +51,7 @@ def test_an_agent_pins_nothing(daemon: RunningDaemon) -> None:
 
 
 @pytest.mark.parametrize("change", [("i=0.9) @Pia: The private", "i=0.9,scope=agent:a) @Pia: The private"), (NOTE, "")])
-def test_a_page_tells_no_line_that_may_be_told_no_more(daemon: RunningDaemon, change: tuple[str, str]) -> None:
+def test_page_loses_lines_that_left_the_scope(daemon: RunningDaemon, change: tuple[str, str]) -> None:
     client = daemon.client()
     client.reflect(agent="a", since="9000d")
     client.sync()
@@ -70,16 +67,22 @@ def test_a_page_tells_no_line_that_may_be_told_no_more(daemon: RunningDaemon, ch
             assert "privatetango" in client.get(page, agent="a")["text"]
 
 
-def test_a_name_that_only_lines_of_others_hold_is_like_one_that_is_nowhere(daemon: RunningDaemon) -> None:
+def test_name_in_lines_of_others_is_like_an_unknown_one(daemon: RunningDaemon) -> None:
     with agent(daemon) as b:
-        told = []
+        replies = []
         for name in ("MainSecret", "NoSuchName"):
-            given = b.recall("s", entity=name, session_key=KEY, touch=False)
-            asked = b.recall(f"{name} harbour", session_key=KEY, explain=True, touch=False)
-            kept = [given["reason"], asked["verdict"], asked["reason"], asked["results"], asked.get("leftOut")]
-            told.append(json.dumps(kept).lower().replace(name.lower(), "NAME"))
-        assert told[0] == told[1]
-        assert "harbour" in told[0]
+            by_entity = b.recall("s", entity=name, session_key=KEY, touch=False)
+            by_words = b.recall(f"{name} harbour", session_key=KEY, explain=True, touch=False)
+            kept = [
+                by_entity["reason"],
+                by_words["verdict"],
+                by_words["reason"],
+                by_words["results"],
+                by_words.get("leftOut"),
+            ]
+            replies.append(json.dumps(kept).lower().replace(name.lower(), "NAME"))
+        assert replies[0] == replies[1]
+        assert "harbour" in replies[0]
     assert daemon.client().recall("s", agent="a", entity="MainSecret")["results"]
 
 
@@ -88,13 +91,13 @@ def words(kind: str) -> list[str]:
 
 
 def forms(kind: str) -> str:
-    """Return every form of what is meant for the agent `main`, each with a word of its own."""
+    """Return every form of a scoped item for the agent `main`, each with its own word."""
     texts = (text.replace("leak", word) for text, word in zip([*HEADS, *MEANT], words(kind), strict=True))
     return "\n\nover\n\n".join(texts)
 
 
-def test_no_form_of_a_scoped_item_is_told(daemon: RunningDaemon) -> None:
-    """Neither outside of Retain, nor within, nor on a page of memories; the owner finds all of them."""
+def test_no_form_of_a_scoped_item_reaches_others(daemon: RunningDaemon) -> None:
+    """Outside Retain, inside it, and on a page of memories; the owner finds all of them."""
     client, page = daemon.client(), "bank/world.md"
     (daemon.workspace / "bank").mkdir()
     (daemon.workspace / page).write_text(f"# World\n\n{forms('page')}\n")
@@ -107,28 +110,28 @@ def test_no_form_of_a_scoped_item_is_told(daemon: RunningDaemon) -> None:
         for word in every:
             searched = b.search(word, session_key=KEY, explain=True)
             recalled = b.recall(word, session_key=KEY, explain=True)
-            told = [searched["results"], recalled["results"], recalled.get("leftOut")]
-            assert word not in json.dumps(told), word
+            shown = [searched["results"], recalled["results"], recalled.get("leftOut")]
+            assert word not in json.dumps(shown), word
         assert b.recall("lantern lit", session_key=KEY)["results"]
-    # what reads as another agent's is not told to the owner who asks for this one
+    # the owner finds them all, also when asking for this agent
     for word in (words("plain")[0], words("kept")[1], words("page")[7], words("page")[12]):
         assert word in json.dumps(client.search(word, agent="a")["results"]), word
         assert word in json.dumps(client.recall(word, agent="a")["results"]), word
 
 
 @pytest.mark.parametrize("route", ["search", "recall"])
-def test_a_word_of_others_weighs_like_one_that_is_nowhere(daemon: RunningDaemon, route: str) -> None:
+def test_word_of_others_weighs_like_an_unknown_one(daemon: RunningDaemon, route: str) -> None:
     (daemon.workspace / "memory" / "2025-11-28.md").write_text(
         f"# Friday\n\n{forms('plain')}\n\n## Retain\n\n{forms('kept')}\n\n- W @Mona: The lantern is lit\n"
     )
     daemon.client().sync()
-    told = []
+    replies = []
     with agent(daemon) as b:
         for word in ("zanzibarnowhere", words("plain")[0], words("kept")[3], words("kept")[-1]):
-            # what was recalled once weighs more the next time
+            # a recalled memory weighs more the next time
             more = {"touch": False} if route == "recall" else {}
             found = dict(getattr(b, route)(f"{word} lantern", session_key=KEY, explain=True, **more))
             found.pop("tookMs")
-            told.append(json.dumps(found).replace(word, "WORD"))
-    assert "lantern" in told[0]
-    assert told == [told[0]] * len(told)
+            replies.append(json.dumps(found).replace(word, "WORD"))
+    assert "lantern" in replies[0]
+    assert replies == [replies[0]] * len(replies)

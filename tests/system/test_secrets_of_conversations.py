@@ -1,6 +1,5 @@
-"""No secret that was said stands in any file of ours, however it was hidden: the real daemon, and all of its bytes."""
+"""No secret of a conversation is in any file, however it was disguised."""
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -22,37 +21,34 @@ SAID = {
 
 @pytest.fixture
 def daemon(tmp_path: Path, workspace: Path) -> Iterator[RunningDaemon]:
-    config = write_config(tmp_path, workspace, None, memory={"qa": {"significance": 0.0}})
-    content = json.loads(config.read_text())
-    search = content["agents"]["defaults"]["memorySearch"]
-    search |= {"sources": ["memory", "sessions"], "experimental": {"sessionMemory": True}}
-    config.write_text(json.dumps(content))
+    search = {"sources": ["memory", "sessions"], "experimental": {"sessionMemory": True}}
+    config = write_config(tmp_path, workspace, None, search=search, memory={"qa": {"significance": 0.0}})
     with RunningDaemon(tmp_path, config, workspace) as running:
         yield running
 
 
-def test_no_secret_that_is_hidden_reaches_a_file(daemon: RunningDaemon) -> None:
+def test_disguised_secret_reaches_no_file(daemon: RunningDaemon) -> None:
     for number, (said, secret) in enumerate(SAID.items()):
         names = {"sessionId": f"talk {number} password={secret}", "topicTags": [said[:60]]}
         turn = {"q": f"{said} \u202e?", "a": f"got {said}\x00\nand\tmore", "significance": 1, **names}
-        told = send(daemon.socket, "POST", "/v1/qa/turns", turn).json
-        marked = {"citation": told["citation"], "keep": True, "answer": f"anew: {said}"}
+        reply = send(daemon.socket, "POST", "/v1/qa/turns", turn).json
+        marked = {"citation": reply["citation"], "keep": True, "answer": f"anew: {said}"}
         assert send(daemon.socket, "POST", "/v1/qa/mark", marked).json["a"].startswith("anew: ")
         context = send(daemon.socket, "POST", "/v1/qa/context", {"sessionId": names["sessionId"], "n": 1}).json
-        assert context["session"] == told["session"], "a session is found by the name that it was given"
+        assert context["session"] == reply["session"], "a session is found by the name it was given"
     assert send(daemon.socket, "POST", "/v1/sessions/sync", {"wait": True}).json["complete"]
     folders = [daemon.workspace, daemon.home / "state", daemon.home / "cache"]
     files = [daemon.log, *(path for folder in folders for path in folder.rglob("*") if path.is_file())]
-    held = b"".join(str(path).encode() + path.read_bytes() for path in files).lower()
-    assert b"talk-0" in held
-    assert [secret for secret in SAID.values() if secret.lower().encode() in held] == []
-    assert not any(sign in held for sign in (b"\\u0000", b"\\u001b", b"\\u202e", "\u202e".encode()))
+    content = b"".join(str(path).encode() + path.read_bytes() for path in files).lower()
+    assert b"talk-0" in content
+    assert [secret for secret in SAID.values() if secret.lower().encode() in content] == []
+    assert not any(sign in content for sign in (b"\\u0000", b"\\u001b", b"\\u202e", "\u202e".encode()))
 
 
-def test_answer_keeps_its_lines_and_a_text_that_nobody_sees_is_none(daemon: RunningDaemon) -> None:
+def test_answer_keeps_its_lines_and_invisible_text_is_refused(daemon: RunningDaemon) -> None:
     turn = {"sessionId": "lines", "q": "How?", "a": "1. so\r\n\t2. so 👩‍👩‍👧", "significance": 1}
     assert send(daemon.socket, "POST", "/v1/qa/turns", turn).status == 200
-    told = send(daemon.socket, "GET", "/v1/qa/sessions/lines").json["sequence"]
-    assert [one["a"] for one in told] == ["1. so\n\t2. so 👩‍👩‍👧"]
+    turns = send(daemon.socket, "GET", "/v1/qa/sessions/lines").json["sequence"]
+    assert [turn["a"] for turn in turns] == ["1. so\n\t2. so 👩‍👩‍👧"]
     for bad in ({"q": "\u200b\x00"}, {"q": "\x1b[31m"}):
         assert send(daemon.socket, "POST", "/v1/qa/turns", {**turn, **bad}).error == "invalid_request"

@@ -1,23 +1,22 @@
-"""Conversations are forgotten, or not remembered, by the real daemon: no byte of them is left that is ours."""
+"""Conversations are forgotten, or not remembered, by the real daemon: no byte of them remains in our files."""
 
 import json
 import shutil
 import sqlite3
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import httpx
 import pytest
 
 from memoryd.client import Client
-from memoryd.errors import Denied, InvalidRequest, NotFound
+from memoryd.errors import InvalidRequest, NotFound
 from tests.daemon import RunningDaemon, write_config
 from tests.hasty import HASTY
 from tests.integration.pseudo_terminal import on_terminal
 from tests.sweeps import swept
+from tests.system.files import contents
 from tests.waiting import eventually
-from tests.warm.programs import ran
 
 CANARY = "zanzibarcanary"
 KEY = "agent:main:main"
@@ -26,36 +25,31 @@ Launch = Callable[..., RunningDaemon]
 
 
 @pytest.fixture
-def launch(tmp_path: Path, workspace: Path) -> Iterator[Launch]:
-    started: list[RunningDaemon] = []
-
+def launch(tmp_path: Path, workspace: Path, start: Callable[[RunningDaemon], RunningDaemon]) -> Launch:
     def run(**memory: object) -> RunningDaemon:
         sockets = [{"path": str(tmp_path / "run" / "main.sock")}]
         config = write_config(tmp_path, workspace, None, search={"query": {"freshMs": 0}}, memory=memory)
         content = json.loads(config.read_text())
         content["agents"]["list"] = [{"id": "main", "sockets": sockets}]
         config.write_text(json.dumps(content))
-        started.append(RunningDaemon(tmp_path, config, workspace, program=HASTY))
-        started[-1].start()
-        started[-1].client().sync()
-        return started[-1]
+        daemon = start(RunningDaemon(tmp_path, config, workspace, program=HASTY))
+        daemon.client().sync()
+        return daemon
 
-    yield run
-    for daemon in started:
-        daemon.stop()
+    return run
 
 
 def content(path: Path) -> bytes:
-    """Return the bytes of a file; none if it went since the folder was listed."""
+    """Return the bytes of a file, or none if it was deleted meanwhile."""
     try:
         return path.read_bytes()
     except FileNotFoundError:
         return b""
 
 
-def holding(daemon: RunningDaemon, *more: Path, word: str = CANARY) -> list[str]:
-    """Return the files of the workspace, the state, the cache and the log that hold a word, whatever its case."""
-    folders = [daemon.workspace, daemon.home / "state", daemon.home / "cache", *more]
+def files_with(daemon: RunningDaemon, word: str = CANARY) -> list[str]:
+    """Return the files of the workspace, state, cache and log that contain a word in any case."""
+    folders = [daemon.workspace, daemon.home / "state", daemon.home / "cache"]
     files = [daemon.log, *(path for folder in folders for path in folder.rglob("*") if path.is_file())]
     return sorted(str(path) for path in files if word.encode() in content(path).lower())
 
@@ -71,41 +65,40 @@ def found(daemon: RunningDaemon, word: str = CANARY) -> list[str]:
 
 
 def run_cli(daemon: RunningDaemon, *words: str, code: int = 0) -> str:
-    command = [sys.executable, "-c", "from memoryd.cli.main import main; main()", *words]
-    done = ran(command, env=daemon.env, capture_output=True, text=True, check=False)
+    done = daemon.memoryctl(*words)
     assert done.returncode == code, done.stderr
     return done.stdout + done.stderr
 
 
-def test_forgotten_session_is_in_no_byte(launch: Launch) -> None:
+def test_forgotten_session_leaves_no_byte(launch: Launch) -> None:
     daemon = launch()
     client = daemon.client()
     say(daemon)
     say(daemon, "other", "boilerhouse")
     assert client.sync_sessions()["complete"]
     eventually(lambda: found(daemon))
-    assert len(holding(daemon)) >= 3
+    assert len(files_with(daemon)) >= 3
     would = client.forget_session(SESSION, dry_run=True)
     assert (would["turns"], would["answers"], would["rows"], would["heldAnswers"]) == (2, 1, 1, 1)
     assert not would["forgotten"]
     assert found(daemon)
     gone = client.forget_session(SESSION)
     assert {**would, "forgotten": True, "files": gone["files"]} == gone
-    assert holding(daemon) == []
-    assert holding(daemon, word=SESSION) == []
+    assert files_with(daemon) == []
+    assert files_with(daemon, word=SESSION) == []
     assert found(daemon) == []
     assert found(daemon, "boilerhouse")
-    assert [one["id"] for one in client.sessions()["sessions"]] == ["session:other"]
+    assert [session["id"] for session in client.sessions()["sessions"]] == ["session:other"]
     with pytest.raises(NotFound):
         client.forget_session(SESSION)
     daemon.stop()
     daemon.start()
     daemon.client().sync_sessions()
-    assert holding(daemon) == []
+    assert files_with(daemon) == []
     assert found(daemon, "boilerhouse")
 
 
-def test_log_holds_no_word_of_a_conversation_above_debug(launch: Launch) -> None:
+def test_log_above_debug_has_no_word_of_a_conversation(launch: Launch) -> None:
     daemon = launch()
     daemon.stop()
     daemon.env["MEMORYD_LOG_LEVEL"] = "INFO"
@@ -120,8 +113,8 @@ def test_log_holds_no_word_of_a_conversation_above_debug(launch: Launch) -> None
 
 
 @swept("step", [*range(5)], 2)
-def test_killed_forgetting_is_finished_by_the_next_start(launch: Launch, step: int) -> None:
-    """The daemon dies while it forgets: each time something else of the session is left."""
+def test_interrupted_forgetting_is_completed_at_the_next_start(launch: Launch, step: int) -> None:
+    """The daemon was killed while forgetting; each step leaves something else of the session."""
     daemon = launch()
     say(daemon)
     say(daemon, "other", "boilerhouse")
@@ -147,32 +140,32 @@ def test_killed_forgetting_is_finished_by_the_next_start(launch: Launch, step: i
         with sqlite3.connect(ledger) as db:
             db.execute("DELETE FROM held_answers")
     daemon.start()
-    eventually(lambda: not holding(daemon))
+    eventually(lambda: not files_with(daemon))
     daemon.client().sync_sessions()
-    assert holding(daemon) == []
+    assert files_with(daemon) == []
     assert found(daemon, "boilerhouse")
-    eventually(lambda: holding(daemon, word=SESSION) == [])
+    eventually(lambda: files_with(daemon, word=SESSION) == [])
 
 
-def test_forgetting_asks_tells_and_is_the_owners(launch: Launch) -> None:
+def test_forgetting_is_previewed_and_only_for_the_owner(launch: Launch) -> None:
     daemon = launch()
     say(daemon)
-    told = run_cli(daemon, "sessions", "forget", SESSION, "--dry-run")
-    assert "would be forgotten" in told
-    assert "backups" in told
+    output = run_cli(daemon, "sessions", "forget", SESSION, "--dry-run")
+    assert "would be forgotten" in output
+    assert "backups" in output
     with httpx.Client(transport=httpx.HTTPTransport(uds=str(daemon.home / "run/main.sock"), verify=False)) as agent:
         for body in ({"session": SESSION, "sessionKey": KEY}, {"session": SESSION, "dryRun": True}):
             reply = agent.post("http://memoryd/v1/sessions/forget", json=body)
             assert reply.json()["error"]["code"] == "denied"
-    assert holding(daemon)
-    told = run_cli(daemon, "sessions", "forget", SESSION, "--yes")
-    assert "2 turns" in told
-    assert holding(daemon) == []
+    assert files_with(daemon)
+    output = run_cli(daemon, "sessions", "forget", SESSION, "--yes")
+    assert "2 turns" in output
+    assert files_with(daemon) == []
     run_cli(daemon, "sessions", "forget", SESSION, "--yes", code=3)
 
 
 @pytest.mark.parametrize("option", [(), ("--json",)])
-def test_where_nobody_can_be_asked_nothing_is_forgotten_without_yes(launch: Launch, option: tuple[str, ...]) -> None:
+def test_forgetting_needs_yes_without_a_terminal(launch: Launch, option: tuple[str, ...]) -> None:
     daemon = launch()
     say(daemon)
     assert "--yes" in run_cli(daemon, "sessions", "forget", SESSION, *option, code=2)
@@ -183,17 +176,17 @@ def test_where_nobody_can_be_asked_nothing_is_forgotten_without_yes(launch: Laun
 
 
 @pytest.mark.parametrize(("typed", "code"), [("n\n", 130), ("y\n", 0)])
-def test_on_a_terminal_it_is_shown_and_asked_first(launch: Launch, typed: str, code: int) -> None:
+def test_forgetting_is_confirmed_on_a_terminal(launch: Launch, typed: str, code: int) -> None:
     daemon = launch()
     say(daemon)
     done, seen = on_terminal("sessions", "forget", SESSION, typed=typed, **daemon.env)
     assert done == code
     assert "would be forgotten" in seen
     assert "Forget it?" in seen
-    assert bool(holding(daemon)) is (code != 0)
+    assert bool(files_with(daemon)) is (code != 0)
 
 
-def test_forgetting_that_cannot_be_finished_is_told(launch: Launch) -> None:
+def test_unfinished_forgetting_is_reported(launch: Launch) -> None:
     daemon = launch()
     say(daemon)
     daemon.stop()
@@ -206,14 +199,14 @@ def test_forgetting_that_cannot_be_finished_is_told(launch: Launch) -> None:
     daemon = launch(readOnly=True)
     eventually(
         lambda: any(
-            "not finished" in one["reason"] and "readOnly" in one["reason"] for one in daemon.agent()["degraded"]
+            "not finished" in part["reason"] and "readOnly" in part["reason"] for part in daemon.agent()["degraded"]
         )
     )
     assert found(daemon) == []
 
 
 @pytest.mark.parametrize("is_known", [True, False])
-def test_damaged_session_goes_as_it_is(launch: Launch, is_known: bool) -> None:
+def test_damaged_session_is_forgotten(launch: Launch, is_known: bool) -> None:
     daemon = launch()
     say(daemon)
     daemon.client().sync_sessions()
@@ -230,16 +223,16 @@ def test_damaged_session_goes_as_it_is(launch: Launch, is_known: bool) -> None:
         assert receipt["files"] >= 1
         assert f"session:{SESSION} cannot be read" in receipt["remarks"][0]
     assert not file.exists()
-    assert holding(daemon) == []
+    assert files_with(daemon) == []
     assert found(daemon) == []
     daemon.client().sync_sessions()
-    assert holding(daemon) == []
+    assert files_with(daemon) == []
     with pytest.raises(NotFound):
         daemon.client().forget_session(SESSION)
 
 
 @pytest.mark.parametrize("is_restarted", [False, True])
-def test_forgetting_without_the_folder_is_finished_when_it_is_back(launch: Launch, is_restarted: bool) -> None:
+def test_forgetting_without_the_workspace_is_completed_when_it_returns(launch: Launch, is_restarted: bool) -> None:
     daemon = launch()
     say(daemon)
     say(daemon, "other", "boilerhouse")
@@ -252,16 +245,16 @@ def test_forgetting_without_the_folder_is_finished_when_it_is_back(launch: Launc
     if is_restarted:
         daemon.start()
     else:
-        assert f"session:{SESSION}" in [one["id"] for one in daemon.client().sessions()["sessions"]]
+        assert f"session:{SESSION}" in [session["id"] for session in daemon.client().sessions()["sessions"]]
     gone = daemon.client().forget_session(SESSION)
     assert not gone["forgotten"]
     assert str(daemon.workspace) in gone["unfinished"][0]
     assert found(daemon) == []
-    told = daemon.client().qa_context(f"Where is the {CANARY} kept?")
-    assert CANARY not in json.dumps(told["sequence"])
+    context = daemon.client().qa_context(f"Where is the {CANARY} kept?")
+    assert CANARY not in json.dumps(context["sequence"])
     assert not daemon.workspace.exists()
     away.rename(daemon.workspace)
-    eventually(lambda: holding(daemon) == [])
+    eventually(lambda: files_with(daemon) == [])
     assert (daemon.workspace / "memory/sessions/other.json").exists()
 
 
@@ -272,22 +265,14 @@ def test_git_is_named_as_out_of_reach(launch: Launch) -> None:
     assert any("git" in sentence for sentence in daemon.client().forget_session(SESSION)["stays"])
 
 
-def test_where_nothing_may_be_written_a_session_stays(launch: Launch) -> None:
-    daemon = launch()
-    say(daemon)
-    daemon.stop()
-    before = {path: path.read_bytes() for path in daemon.workspace.rglob("*") if path.is_file()}
+def test_key_can_be_withheld_on_read_only_memory(launch: Launch) -> None:
     daemon = launch(readOnly=True)
-    client = daemon.client()
-    for call in (lambda: client.forget_session(SESSION), lambda: client.remember_session(SESSION, remember=False)):
-        with pytest.raises(Denied) as denied:
-            call()
-        assert "memory.readOnly" in str(denied.value) + denied.value.hint
-    client.remember_session(session_key=KEY, remember=False)
-    assert {path: path.read_bytes() for path in daemon.workspace.rglob("*") if path.is_file()} == before
+    before = contents(daemon.workspace)
+    daemon.client().remember_session(session_key=KEY, remember=False)
+    assert contents(daemon.workspace) == before
 
 
-def test_session_that_is_not_to_be_remembered_takes_nothing_and_is_not_found(launch: Launch) -> None:
+def test_withheld_session_stores_nothing_and_is_not_found(launch: Launch) -> None:
     daemon = launch()
     client = daemon.client()
     say(daemon, word="boilerhouse")
@@ -298,9 +283,9 @@ def test_session_that_is_not_to_be_remembered_takes_nothing_and_is_not_found(lau
     added = client.add_turn(f"What of {CANARY}?", session=SESSION)
     assert (added["remembered"], added["seq"]) == (False, None)
     client.sync_sessions()
-    assert holding(daemon) == []
-    for told in (client.qa_context("Where is the boilerhouse kept?"), client.qa_context("x", session=SESSION)):
-        assert (told["session"], told["sequence"]) == (None, [])
+    assert files_with(daemon) == []
+    for context in (client.qa_context("Where is the boilerhouse kept?"), client.qa_context("x", session=SESSION)):
+        assert (context["session"], context["sequence"]) == (None, [])
     assert client.qa_context()["sequence"] == []
     assert client.qa_topics()["topics"] == []
     for call in (
@@ -311,9 +296,9 @@ def test_session_that_is_not_to_be_remembered_takes_nothing_and_is_not_found(lau
         with pytest.raises(NotFound, match="do not remember"):
             call()
     assert "The boilerhouse." not in (daemon.workspace / f"memory/sessions/{SESSION}.json").read_text()
-    (one,) = client.sessions()["sessions"]
-    assert (one["remembered"], one["indexed"]) == (False, False)
-    assert "do not remember" in str(one["reason"])
+    (session,) = client.sessions()["sessions"]
+    assert (session["remembered"], session["indexed"]) == (False, False)
+    assert "do not remember" in str(session["reason"])
     assert client.remember_session(SESSION, remember=True)["remembered"] is True
     assert client.qa_context("Where is the boilerhouse kept?")["session"] == SESSION
     client.sync_sessions()
@@ -321,7 +306,7 @@ def test_session_that_is_not_to_be_remembered_takes_nothing_and_is_not_found(lau
     assert client.add_turn("And now?", session=SESSION)["remembered"] is True
 
 
-def test_session_that_is_not_to_be_remembered_is_not_taken_up_again(launch: Launch) -> None:
+def test_withheld_session_is_not_continued(launch: Launch) -> None:
     daemon = launch()
     client = daemon.client()
     client.add_turn("Where is the boilerhouse?", "In the cellar.", session_key=KEY, significance=1.0)
@@ -337,7 +322,7 @@ def test_session_that_is_not_to_be_remembered_is_not_taken_up_again(launch: Laun
     assert len(daemon.client().start_session(KEY)["sequence"]) == 1
 
 
-def test_key_is_marked_before_its_session_exists_and_outlasts_a_restart(launch: Launch) -> None:
+def test_key_is_withheld_before_its_session_exists_and_after_a_restart(launch: Launch) -> None:
     daemon = launch()
     with httpx.Client(transport=httpx.HTTPTransport(uds=str(daemon.home / "run/main.sock"), verify=False)) as agent:
         url, body = "http://memoryd/v1/sessions/remember", {"sessionKey": KEY, "remember": False}
@@ -347,33 +332,33 @@ def test_key_is_marked_before_its_session_exists_and_outlasts_a_restart(launch: 
         added = daemon.client().add_turn(f"What of {CANARY}?", session_key=KEY)
         assert (added["remembered"], added["session"]) == (False, None)
         assert daemon.client().sessions()["withheldKeys"] == 1
-        assert holding(daemon) == []
+        assert files_with(daemon) == []
         daemon.stop()
         daemon.start()
     daemon.client().remember_session(session_key=f" {KEY.upper()}", remember=True)
     assert daemon.client().add_turn("And now?", session_key=KEY)["remembered"] is True
 
 
-def test_session_is_opened_not_to_be_remembered(launch: Launch) -> None:
+def test_session_is_started_as_withheld(launch: Launch) -> None:
     daemon = launch()
     with httpx.Client(transport=httpx.HTTPTransport(uds=str(daemon.home / "run/main.sock"), verify=False)) as agent:
         url, body = "http://memoryd/v1/sessions/start", {"sessionKey": KEY, "remember": False}
         assert agent.post(url, json=body).is_success
         assert agent.post(url, json={**body, "remember": True}).json()["error"]["code"] == "denied"
     assert daemon.client().add_turn(f"What of {CANARY}?", session_key=KEY)["remembered"] is False
-    told = run_cli(daemon, "qa", "add", f"and {CANARY}?", "--session-key", KEY)
-    assert "not to be remembered" in told
-    assert holding(daemon) == []
+    output = run_cli(daemon, "qa", "add", f"and {CANARY}?", "--session-key", KEY)
+    assert "not to be remembered" in output
+    assert files_with(daemon) == []
     daemon.client().start_session(KEY, remember=True)
     assert daemon.client().add_turn("And now?", session_key=KEY)["remembered"] is True
 
 
-def test_agent_marks_its_own_session_alone(launch: Launch) -> None:
+def test_agent_withholds_only_its_own_session(launch: Launch) -> None:
     daemon = launch()
     daemon.client().add_turn("Mine?", session_key=KEY)
     daemon.client().add_turn("Another's?", session_key="agent:main:cron:7")
     mine, other = (
-        next(one["id"] for one in daemon.client().sessions()["sessions"] if one["key"] == key)
+        next(row["id"] for row in daemon.client().sessions()["sessions"] if row["key"] == key)
         for key in (KEY, "agent:main:cron:7")
     )
     with httpx.Client(transport=httpx.HTTPTransport(uds=str(daemon.home / "run/main.sock"), verify=False)) as agent:
@@ -383,13 +368,13 @@ def test_agent_marks_its_own_session_alone(launch: Launch) -> None:
             assert reply.get("error", {}).get("code") == expected
 
 
-def test_lines_of_a_session_are_shown_with_neighbours(launch: Launch) -> None:
+def test_lines_of_a_session_are_shown_with_context(launch: Launch) -> None:
     daemon = launch()
     for number in range(1, 5):
         daemon.client().add_turn(f"Question {number}?", f"Answer {number}.", session="s", significance=1.0)
     reply = daemon.client().session_lines("session:s#Q2-Q3", context=1)
     assert reply["citation"] == "session:s#Q2-Q3"
-    assert [(one["line"], one["text"], one["cited"]) for one in reply["lines"]] == [
+    assert [(line["line"], line["text"], line["cited"]) for line in reply["lines"]] == [
         (2, "Assistant: Answer 1.", False),
         (3, "User: Question 2?", True),
         (4, "Assistant: Answer 2.", True),
@@ -414,7 +399,7 @@ def is_full(client: Client) -> bool:
     return qa is not None and qa["full"]
 
 
-def test_bound_of_the_files_is_kept_and_told(launch: Launch) -> None:
+def test_size_limit_of_conversations_is_kept_and_reported(launch: Launch) -> None:
     daemon = launch(qa={"maxBytes": 65_536, "significance": 0})
     client = daemon.client()
     for number in range(8):
@@ -422,16 +407,16 @@ def test_bound_of_the_files_is_kept_and_told(launch: Launch) -> None:
     eventually(lambda: is_full(client))
     added = client.add_turn("And the last one?", "a short answer", session="s0", significance=1.0)
     assert (added["kept"], added["remembered"]) == (False, True)
-    told = run_cli(daemon, "status", "--verbose")
-    assert "questions alone are kept" in told
-    assert "maxBytes 65.5 kB" in " ".join(told.split())
+    output = run_cli(daemon, "status", "--verbose")
+    assert "questions alone are kept" in output
+    assert "maxBytes 65.5 kB" in " ".join(output.split())
     for number in range(1, 8):
         client.forget_session(f"s{number}")
     eventually(lambda: not is_full(client))
     assert client.add_turn("And now?", "a short answer", session="s0", significance=1.0)["kept"] is True
 
 
-def test_name_that_means_two_conversations_is_refused(launch: Launch) -> None:
+def test_unknown_name_is_refused_and_citation_names_its_session(launch: Launch) -> None:
     daemon = launch()
     say(daemon)
     for name in ("nothing", "../../etc/passwd", "memory/2026-10-06.md"):
@@ -440,7 +425,7 @@ def test_name_that_means_two_conversations_is_refused(launch: Launch) -> None:
     assert daemon.client().forget_session(f"session:{SESSION}#Q1", dry_run=True)["id"] == f"session:{SESSION}"
 
 
-def test_index_that_was_set_aside_goes_with_what_is_forgotten(launch: Launch) -> None:
+def test_set_aside_index_is_deleted_with_the_forgotten_session(launch: Launch) -> None:
     daemon = launch()
     say(daemon)
     daemon.client().sync_sessions()
@@ -448,6 +433,6 @@ def test_index_that_was_set_aside_goes_with_what_is_forgotten(launch: Launch) ->
     index = next(daemon.state.rglob("conversations-main.sqlite"))
     shutil.copy(index, index.with_name(f"{index.name}.corrupt-2026"))
     daemon.start()
-    assert any("corrupt" in name for name in holding(daemon))
+    assert any("corrupt" in name for name in files_with(daemon))
     daemon.client().forget_session(SESSION)
-    assert holding(daemon) == []
+    assert files_with(daemon) == []

@@ -1,4 +1,4 @@
-"""Several agents on one workspace: each finds what its own settings let it find, at once, and nothing else."""
+"""Several agents on one workspace: each finds exactly what its own settings index."""
 
 import json
 from collections.abc import Iterator
@@ -9,6 +9,7 @@ import pytest
 from memoryd.client import Client
 from memoryd.errors import NotFound
 from tests.daemon import RunningDaemon
+from tests.system.agents import daemon_of_agents
 from tests.waiting import eventually
 
 EVENTS_ONLY = {"watchDebounceMs": 30, "settleMs": 20, "reconcileSeconds": 3600, "onSearch": False}
@@ -16,23 +17,19 @@ EVENTS_ONLY = {"watchDebounceMs": 30, "settleMs": 20, "reconcileSeconds": 3600, 
 
 @pytest.fixture
 def daemon(tmp_path: Path) -> Iterator[RunningDaemon]:
-    """`a` has a private folder besides, `b` only the notes, `c` the notes without the core file."""
+    """Run `a` with a private folder, `b` with only the notes, and `c` with the notes except the core file."""
     workspace = tmp_path / "workspace"
     for folder in (workspace / "memory", tmp_path / "private"):
         folder.mkdir(parents=True)
     (workspace / "MEMORY.md").write_text("The gateway runs on alder.\n")
     (workspace / "memory" / "first.md").write_text("The gateway was restarted.\n")
     (tmp_path / "private" / "diary.md").write_text("The gateway and the kreuzspinne.\n")
-    search = {"provider": "none", "sync": EVENTS_ONLY}
-    listed = [
+    listed: list[dict[str, object]] = [
         {"id": "a", "memorySearch": {"extraPaths": ["../private"]}},
         {"id": "b"},
         {"id": "c", "memorySearch": {"exclude": ["MEMORY.md"], "query": {"maxResults": 1}}},
     ]
-    config = tmp_path / "config.json5"
-    agents = {"defaults": {"workspace": str(workspace), "memorySearch": search}, "list": listed}
-    config.write_text(json.dumps({"agents": agents}))
-    with RunningDaemon(tmp_path, config, workspace) as running:
+    with daemon_of_agents(tmp_path, listed, workspace, search={"sync": EVENTS_ONLY}) as running:
         running.client().sync()
         yield running
 
@@ -41,8 +38,8 @@ def paths(client: Client, agent: str, query: str = "gateway") -> set[str]:
     return {hit["path"] for hit in client.search(query, agent=agent, max_results=20)["results"]}
 
 
-def test_f145_agent_finds_and_reads_what_its_own_settings_index(daemon: RunningDaemon) -> None:
-    """Each agent finds and reads what its settings index, and what they do not is not found."""
+def test_f145_agent_finds_and_reads_only_what_its_settings_index(daemon: RunningDaemon) -> None:
+    """Each agent finds and reads what its settings index, and nothing else."""
     client = daemon.client()
     assert paths(client, "a") == {"MEMORY.md", "memory/first.md", "../private/diary.md"}
     assert paths(client, "b") == {"MEMORY.md", "memory/first.md"}
@@ -53,7 +50,7 @@ def test_f145_agent_finds_and_reads_what_its_own_settings_index(daemon: RunningD
             client.get(path, agent=agent)
 
 
-def test_every_agent_hears_of_a_change(daemon: RunningDaemon) -> None:
+def test_every_agent_follows_a_change(daemon: RunningDaemon) -> None:
     client = daemon.client()
     eventually(lambda: all(agent["watcher"]["ok"] for agent in client.status()["agents"]))
     (daemon.workspace / "memory" / "new.md").write_text("The hearthstone is slate.\n")
@@ -61,9 +58,7 @@ def test_every_agent_hears_of_a_change(daemon: RunningDaemon) -> None:
 
 
 @pytest.mark.parametrize(("forgets", "imports"), [("a", "c"), ("c", "a")])
-def test_what_one_agent_forgot_none_of_the_workspace_brings_back(
-    daemon: RunningDaemon, forgets: str, imports: str
-) -> None:
+def test_forgotten_memory_is_not_imported_by_another_agent(daemon: RunningDaemon, forgets: str, imports: str) -> None:
     with daemon.client() as client:
         assert daemon.agent(2)["database"] != daemon.agent()["database"]
         client.retain("W @Home: the door code is 4711", agent="a")
@@ -74,19 +69,18 @@ def test_what_one_agent_forgot_none_of_the_workspace_brings_back(
     assert "forgotten" in json.dumps(reply)
 
 
-def test_mark_of_an_agent_outlasts_that_it_gets_an_index_and_a_ledger_of_its_own(tmp_path: Path) -> None:
-    key, config = "agent:b:telegram:direct:one", tmp_path / "config.json5"
-    (tmp_path / "workspace" / "memory").mkdir(parents=True)
+def daemon_of(home: Path, *others: str, **own: object) -> RunningDaemon:
+    """Return a daemon of some agents and of `b`, which has an index of its own if it has settings of its own."""
+    (home / "workspace" / "memory").mkdir(parents=True, exist_ok=True)
+    agents: list[dict[str, object]] = [{"id": other} for other in others]
+    return daemon_of_agents(home, [*agents, {"id": "b", "memorySearch": own}], home / "workspace")
 
-    def started(*others: str, **own: object) -> RunningDaemon:
-        defaults = {"workspace": str(tmp_path / "workspace"), "memorySearch": {"provider": "none"}}
-        listed = [*({"id": one} for one in others), {"id": "b", "memorySearch": own}]
-        config.write_text(json.dumps({"agents": {"defaults": defaults, "list": listed}}))
-        return RunningDaemon(tmp_path, config, tmp_path / "workspace")
 
-    with started("a") as daemon, daemon.client() as client:
+def test_mark_of_an_agent_survives_a_separate_index_and_ledger(tmp_path: Path) -> None:
+    key = "agent:b:telegram:direct:one"
+    with daemon_of(tmp_path, "a") as daemon, daemon.client() as client:
         client.remember_session(session_key=key, agent="b")
-    with started("a", chunking={"tokens": 200}) as daemon, daemon.client() as client:
+    with daemon_of(tmp_path, "a", chunking={"tokens": 200}) as daemon, daemon.client() as client:
         first, second = (agent["database"]["path"] for agent in client.status()["agents"])
         assert first != second
         for said, session_key in (("My locker number is 4417.", key), ("I live in Linz.", f"{key}-more")):
@@ -94,8 +88,8 @@ def test_mark_of_an_agent_outlasts_that_it_gets_an_index_and_a_ledger_of_its_own
         eventually(lambda: is_said(tmp_path, b"Linz"))
         assert not is_said(tmp_path, b"4417")
         client.remember_session(session_key=f"{key}-more", agent="b")
-    # alone now, it has the ledger that was shared
-    with started(chunking={"tokens": 200}) as daemon, daemon.client() as client:
+    # as the only agent, it uses the ledger that was shared
+    with daemon_of(tmp_path, chunking={"tokens": 200}) as daemon, daemon.client() as client:
         assert daemon.agent()["database"]["path"] == first
         for said, session_key in (
             ("My locker number is 4417.", key),
@@ -108,26 +102,17 @@ def test_mark_of_an_agent_outlasts_that_it_gets_an_index_and_a_ledger_of_its_own
         assert not is_said(tmp_path, b"Brompton")
 
 
-def test_session_is_forgotten_in_the_ledger_that_an_agent_had_before_too(tmp_path: Path) -> None:
-    config = tmp_path / "config.json5"
-    (tmp_path / "workspace" / "memory").mkdir(parents=True)
-
-    def started(**own: object) -> RunningDaemon:
-        defaults = {"workspace": str(tmp_path / "workspace"), "memorySearch": {"provider": "none"}}
-        listed = [{"id": "a"}, {"id": "b", "memorySearch": own}]
-        config.write_text(json.dumps({"agents": {"defaults": defaults, "list": listed}}))
-        return RunningDaemon(tmp_path, config, tmp_path / "workspace")
-
-    def holding() -> list[Path]:
+def test_session_is_forgotten_also_in_the_former_ledger_of_its_agent(tmp_path: Path) -> None:
+    def files_with_word() -> list[Path]:
         return [path for path in tmp_path.rglob("*") if path.is_file() and b"zanzibar" in path.read_bytes()]
 
-    with started() as daemon, daemon.client() as client:
+    with daemon_of(tmp_path, "a") as daemon, daemon.client() as client:
         client.add_turn("And who knows of it?", "hm, zanzibar", session="boat", significance=0.0, agent="b")
-        assert holding()
-    with started(chunking={"tokens": 200}) as daemon, daemon.client() as client:
+        assert files_with_word()
+    with daemon_of(tmp_path, "a", chunking={"tokens": 200}) as daemon, daemon.client() as client:
         assert client.forget_session("boat", dry_run=True, agent="b")["heldAnswers"] == 1
         assert client.forget_session("boat", agent="b")["heldAnswers"] == 1
-        assert not holding()
+        assert not files_with_word()
 
 
 def is_said(folder: Path, words: bytes) -> bool:

@@ -1,4 +1,4 @@
-"""Four people with a daemon each, by a git repository and by a server, and clocks that are a day off."""
+"""Four people with a daemon each, with a git repository and with a server, and with clocks that are a day off."""
 
 import asyncio
 from collections.abc import Callable, Iterator
@@ -15,7 +15,7 @@ from tests.waiting import eventually
 
 PEOPLE = "ana", "ben", "carl", "dora"
 CLOCKS = {"ben": 86_400, "carl": -86_400}
-"""Whose clock is wrong, and by how many seconds."""
+"""People whose clocks are wrong, and by how many seconds."""
 DAEMON = """
 import time, time_machine
 time_machine.travel(time.time() + {off}).start()
@@ -29,9 +29,9 @@ class Four:
     """Ana, ben, carl and dora in team acme."""
 
     def __init__(self, folder: Path, remote: Callable[[str], str], away: Callable[[], object]) -> None:
-        self.away = away
-        """Has what carries their notes go away."""
-        self.daemons = {one: self._daemon(folder / one, one, remote(one)) for one in PEOPLE}
+        self.stop_remote = away
+        """Makes the remote unavailable."""
+        self.daemons = {person: self._daemon(folder / person, person, remote(person)) for person in PEOPLE}
 
     def _daemon(self, home: Path, person: str, remote: str) -> RunningDaemon:
         workspace = home / "workspace"
@@ -43,14 +43,14 @@ class Four:
         return RunningDaemon(home, config, workspace, program=program)
 
     def share(self, person: str, text: str) -> str:
-        """Have a person retain a memory and share it; return its id."""
+        """Have a person retain and share a memory; return its id."""
         client = self.daemons[person].client()
         reply = client.retain(f"W @Office: {text}")
         assert client.promote_memory(reply["id"])["promoted"]
         return reply["id"]
 
     def exchange(self) -> None:
-        """Have all of them send, then all of them see what the others sent."""
+        """Have everyone send, and then receive what the others sent."""
         for _ in range(2):
             for daemon in self.daemons.values():
                 client = daemon.client()
@@ -59,13 +59,13 @@ class Four:
                 client.sync()
 
     def recalled(self, person: str, question: str) -> dict[str, str]:
-        """Return what a person recalls, by who said it."""
+        """Return what a person recalls, by its author."""
         reply = self.daemons[person].client().recall(question, k=10)
         assert reply["health"]["complete"], reply["health"]
-        told = [(one.get("person") or person, one["content"], one["source"]) for one in reply["results"]]
-        assert all(source.startswith(f"{who}:memory/") for who, _, source in told if who != person)
-        assert len({(who, content) for who, content, _ in told}) == len(told), told
-        return {who: content for who, content, _ in told}
+        found = [(item.get("person") or person, item["content"], item["source"]) for item in reply["results"]]
+        assert all(source.startswith(f"{who}:memory/") for who, _, source in found if who != person)
+        assert len({(who, content) for who, content, _ in found}) == len(found), found
+        return {who: content for who, content, _ in found}
 
 
 @pytest.fixture(params=["git", pytest.param("server", marks=pytest.mark.torture)])
@@ -89,28 +89,29 @@ def four(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Four]:
         yield four
 
 
-def test_four_share_recall_take_back_and_forget(four: Four) -> None:
-    said = {person: four.share(person, f"The kiln was fired by {person}.") for person in PEOPLE}
+def test_four_share_recall_revoke_and_forget(four: Four) -> None:
+    shared = {person: four.share(person, f"The kiln was fired by {person}.") for person in PEOPLE}
     four.exchange()
     for person in PEOPLE:
-        assert four.recalled(person, "who fired the kiln") == {one: f"The kiln was fired by {one}." for one in PEOPLE}
-    # one is killed, the next takes back, another one forgets: it is gone from each
+        expected = {author: f"The kiln was fired by {author}." for author in PEOPLE}
+        assert four.recalled(person, "who fired the kiln") == expected
+    # dora is killed, ana revokes and ben forgets
     four.daemons["dora"].kill()
-    four.daemons["ana"].client().revoke_memory(said["ana"])
-    four.daemons["ben"].client().forget(said["ben"])
+    four.daemons["ana"].client().revoke_memory(shared["ana"])
+    four.daemons["ben"].client().forget(shared["ben"])
     four.daemons["dora"].start()
     four.exchange()
     for person in PEOPLE:
-        told = {who for who, content in four.recalled(person, "who fired the kiln").items() if "fired" in content}
-        assert told == {"carl", "dora"} | ({"ana"} if person == "ana" else set())
+        authors = {who for who, content in four.recalled(person, "who fired the kiln").items() if "fired" in content}
+        assert authors == {"carl", "dora"} | ({"ana"} if person == "ana" else set())
 
 
-def test_what_two_say_against_each_other_is_told_by_both_names(four: Four) -> None:
+def test_contradiction_of_two_people_is_shown_with_both_names(four: Four) -> None:
     for person, text in PRINTERS.items():
         four.share(person, text)
     four.exchange()
     for person, text in PRINTERS.items():
-        # one's own stands, whatever the clock of the other one says
+        # one's own statement leads, whatever the other's clock says
         leads, *_ = four.daemons[person].client().recall("which printer is in the office")["results"]
         assert leads["content"] == text
     for person in PEOPLE:
@@ -120,17 +121,17 @@ def test_what_two_say_against_each_other_is_told_by_both_names(four: Four) -> No
 
 
 @pytest.mark.torture
-def test_nobody_takes_an_answer_for_whole_while_what_carries_is_away(four: Four) -> None:
+def test_answers_are_incomplete_while_the_remote_is_unavailable(four: Four) -> None:
     four.share("ana", "The boat lies at pier four.")
     four.exchange()
-    four.away()
+    four.stop_remote()
     for daemon in four.daemons.values():
         client = daemon.client()
         client.sync_team()
 
         def is_incomplete(client: Any = client) -> bool:
             answer = client.recall("where is the boat")
-            assert [one["content"] for one in answer["results"]] == ["The boat lies at pier four."]
+            assert [item["content"] for item in answer["results"]] == ["The boat lies at pier four."]
             return not answer["health"]["complete"]
 
         eventually(is_incomplete)

@@ -1,4 +1,4 @@
-"""Order: notes of which others share half are ranked as if all of them were one's own."""
+"""Notes of which half are shared by others are ranked as if all were one's own."""
 
 import json
 import shutil
@@ -26,7 +26,7 @@ def daemon_with(home: Path, *, shares_half: bool) -> RunningDaemon:
     return daemon
 
 
-def test_halves_are_ranked_as_the_whole(tmp_path: Path) -> None:
+def test_shared_half_is_ranked_like_own_notes(tmp_path: Path) -> None:
     rows = [line for name in NAMES for line in (SETS / name / "queries.jsonl").read_text().splitlines()]
     questions = [json.loads(row)["question"] for row in rows]
     assert len(questions) > 100
@@ -35,8 +35,8 @@ def test_halves_are_ranked_as_the_whole(tmp_path: Path) -> None:
         with daemon_with(tmp_path / str(shares_half), shares_half=shares_half) as daemon:
             client = daemon.client()
             client.sync()
-            hits = [client.search(one, max_results=10)["results"] for one in questions]
+            hits = [client.search(question, max_results=10)["results"] for question in questions]
             found.append([[(owner_path(hit["path"]), hit["startLine"]) for hit in each] for each in hits])
             assert any(hit.get("person") for each in hits for hit in each) is shares_half
-    same = sum(one == other for one, other in zip(*found, strict=True))
+    same = sum(own == shared for own, shared in zip(*found, strict=True))
     assert same >= 0.98 * len(questions), f"{same} of {len(questions)}"

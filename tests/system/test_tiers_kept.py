@@ -1,6 +1,5 @@
-"""Tiers of the real daemon: touched by recall, kept through kills and restarts, shared by agents of one workspace."""
+"""Tiers of the real daemon: changed by use, kept through kills and restarts, shared by agents of one workspace."""
 
-import json
 from datetime import date, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,8 @@ import pytest
 from memoryd.client import Client
 from memoryd.errors import InvalidRequest
 from tests.daemon import RunningDaemon
+from tests.system.agents import daemon_of_agents
+from tests.system.files import contents
 from tests.waiting import eventually
 
 TODAY = datetime.now().astimezone().date()
@@ -19,14 +20,10 @@ KEY = "The spare key is under the third flower pot."
 
 
 def start(home: Path, **memory: object) -> RunningDaemon:
-    """Return a daemon for two agents on one workspace, by words only; it is not started."""
+    """Return a daemon, not started, for two agents on one workspace without a model."""
     workspace = home / "workspace"
     (workspace / "memory").mkdir(parents=True, exist_ok=True)
-    path = home / "config.json5"
-    defaults = {"workspace": str(workspace), "memorySearch": {"provider": "none"}}
-    agents = {"defaults": defaults, "list": [{"id": "a"}, {"id": "b"}]}
-    path.write_text(json.dumps({"agents": agents, "memory": memory}))
-    return RunningDaemon(home, path, workspace)
+    return daemon_of_agents(home, [{"id": "a"}, {"id": "b"}], workspace, memory=memory)
 
 
 def write(daemon: RunningDaemon, day: date, *lines: str) -> None:
@@ -39,14 +36,14 @@ def recall(client: Client, agent: str = "a", **more: object) -> dict[str, Any]:
     return next(item for item in reply["results"] if item["is"] == "memory" and item["content"] == KEY)
 
 
-def counted(daemon: RunningDaemon) -> int:
-    """Return how often the key was touched, as the ledger has it."""
+def touches_of_key(daemon: RunningDaemon) -> int:
+    """Return how often the memory was touched, according to the ledger."""
     paths = list(daemon.home.rglob("*ledger.sqlite"))
     if not paths:
         return 0
     (path,) = paths
     with apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY) as db:
-        # the daemon may be making it at this moment
+        # the daemon may be creating it
         db.set_busy_timeout(10_000)
         if not db.execute("SELECT 1 FROM sqlite_schema WHERE name = 'usage'").fetchall():
             return 0
@@ -54,21 +51,21 @@ def counted(daemon: RunningDaemon) -> int:
     return int(str(found[0][0]))
 
 
-def test_use_makes_a_faded_memory_work_and_then_core_for_both_agents(tmp_path: Path) -> None:
+def test_use_raises_the_tier_for_both_agents(tmp_path: Path) -> None:
     with start(tmp_path) as daemon:
         write(daemon, OLD, f"W @Anna: {KEY}")
         client = daemon.client()
         client.sync(agent="a")
         client.sync(agent="b")
         assert recall(client, touch=False)["tier"] == "peripheral"
-        assert recall(client, touch=False)["tier"] == "peripheral", "a look alone is no use"
+        assert recall(client, touch=False)["tier"] == "peripheral", "recall without touch does not count"
         tiers = [recall(client, "ab"[number % 2])["tier"] for number in range(16)]
         assert tiers == ["peripheral"] * 3 + ["working"] * 12 + ["core"]
         then = recall(client, asOf=str(OLD + timedelta(days=1)), explain=True)
         assert then["explain"]["relevance"] == 1
 
 
-def test_kill_loses_no_touch_that_is_older_than_some_seconds(tmp_path: Path) -> None:
+def test_kill_loses_only_touches_of_the_last_seconds(tmp_path: Path) -> None:
     daemon = start(tmp_path)
     with daemon:
         write(daemon, OLD, f"W @Anna: {KEY}")
@@ -76,21 +73,21 @@ def test_kill_loses_no_touch_that_is_older_than_some_seconds(tmp_path: Path) -> 
         client.sync(agent="a")
         for _ in range(3):
             recall(client)
-        eventually(lambda: counted(daemon) == 3)
+        eventually(lambda: touches_of_key(daemon) == 3)
         assert recall(client, touch=False)["tier"] == "working"
         for _ in range(2):
             recall(client)
-        # between touch and batch, or in the batch: either way nothing before is lost, and nothing is broken
+        # the kill may come before or during the batch: nothing before it is lost
         daemon.kill()
-        assert 3 <= counted(daemon) <= 5
-        kept = counted(daemon)
+        assert 3 <= touches_of_key(daemon) <= 5
+        kept = touches_of_key(daemon)
         daemon.start()
         client = daemon.client()
         assert recall(client)["tier"] == "working"
-        eventually(lambda: counted(daemon) == kept + 1)
+        eventually(lambda: touches_of_key(daemon) == kept + 1)
 
 
-def test_stop_loses_nothing_and_restart_keeps_tiers(tmp_path: Path) -> None:
+def test_stop_and_restart_keep_touches_and_tiers(tmp_path: Path) -> None:
     daemon = start(tmp_path)
     with daemon:
         write(daemon, OLD, f"W @Anna: {KEY}")
@@ -99,12 +96,12 @@ def test_stop_loses_nothing_and_restart_keeps_tiers(tmp_path: Path) -> None:
         for _ in range(15):
             recall(client)
         assert daemon.stop() == 0
-        assert counted(daemon) == 15
+        assert touches_of_key(daemon) == 15
         daemon.start()
         assert recall(daemon.client(), touch=False)["tier"] == "core"
 
 
-def test_person_pins_in_the_file_and_takes_it_back(tmp_path: Path) -> None:
+def test_pin_and_importance_in_the_file_set_the_tier(tmp_path: Path) -> None:
     with start(tmp_path) as daemon:
         client = daemon.client()
         for head, tier in (("W(pin)", "core"), ("W", "peripheral"), ("W(i=0.97)", "core"), ("W(i=0.9)", "peripheral")):
@@ -113,31 +110,31 @@ def test_person_pins_in_the_file_and_takes_it_back(tmp_path: Path) -> None:
             assert recall(client, touch=False)["tier"] == tier, head
 
 
-def test_workspace_that_is_only_read_is_recalled_from_without_a_byte_in_it(tmp_path: Path) -> None:
+def test_read_only_workspace_is_recalled_from_without_a_change(tmp_path: Path) -> None:
     with start(tmp_path, readOnly=True) as daemon:
         write(daemon, TODAY, f"lesson @Anna: {KEY}", "W @Anna: The flower pot is blue.")
         client = daemon.client()
         client.sync(agent="a")
-        before = {one: one.read_bytes() for one in daemon.workspace.rglob("*") if one.is_file()}
+        before = contents(daemon.workspace)
         assert recall(client)["tier"] == "core"
-        eventually(lambda: counted(daemon) == 1)
-        assert {one: one.read_bytes() for one in daemon.workspace.rglob("*") if one.is_file()} == before
+        eventually(lambda: touches_of_key(daemon) == 1)
+        assert contents(daemon.workspace) == before
 
 
-def test_forgotten_memory_leaves_no_use_behind(tmp_path: Path) -> None:
+def test_forgotten_memory_leaves_no_touches(tmp_path: Path) -> None:
     with start(tmp_path) as daemon:
         write(daemon, TODAY, f"W @Anna: {KEY}", "W @Anna: The flower pot is blue.")
         client = daemon.client()
         client.sync(agent="a")
         found = recall(client)["id"]
-        eventually(lambda: counted(daemon) == 1)
+        eventually(lambda: touches_of_key(daemon) == 1)
         client.forget(found, agent="a")
         (path,) = daemon.home.rglob("*ledger.sqlite")
         assert daemon.stop() == 0
-        assert not any(found.encode() in one.read_bytes() for one in path.parent.iterdir() if one.is_file())
+        assert not any(found.encode() in file.read_bytes() for file in path.parent.iterdir() if file.is_file())
 
 
-def test_age_and_use_count_in_the_order(tmp_path: Path) -> None:
+def test_age_and_use_affect_relevance(tmp_path: Path) -> None:
     with start(tmp_path) as daemon:
         write(daemon, OLD, f"W @Anna: {KEY}")
         write(daemon, TODAY, "W(pin) @Anna: Her spare bicycle is in the cellar, and the flower bulbs are too.")
@@ -155,11 +152,11 @@ SMALL = (
 
 
 def uses(client: Client) -> dict[str, int]:
-    return {one["text"]: one["access_count"] for one in client.memories(agent="a")["memories"]}
+    return {memory["text"]: memory["access_count"] for memory in client.memories(agent="a")["memories"]}
 
 
 def tiers(client: Client) -> set[str]:
-    return {one["tier"] for one in client.memories(agent="a")["memories"]}
+    return {memory["tier"] for memory in client.memories(agent="a")["memories"]}
 
 
 def test_small_talk_of_sixteen_sessions_promotes_nothing(tmp_path: Path) -> None:
@@ -176,39 +173,39 @@ def test_small_talk_of_sixteen_sessions_promotes_nothing(tmp_path: Path) -> None
         assert max(uses(client).values()) <= len(NOTHING)
 
 
-def test_answer_that_uses_what_was_told_counts_once_in_its_session(tmp_path: Path) -> None:
+def test_answer_that_uses_a_memory_counts_once_per_session(tmp_path: Path) -> None:
     with start(tmp_path) as daemon:
         write(daemon, TODAY, f"W @Anna: {KEY}")
         client = daemon.client()
         client.sync(agent="a")
-        asked = client.recall("spare key flower pot", agent="a")
-        assert (asked["verdict"], uses(client)[KEY]) == ("answerable", 1)
+        reply = client.recall("spare key flower pot", agent="a")
+        assert (reply["verdict"], uses(client)[KEY]) == ("answerable", 1)
         client.recall("zebra quantum tango", agent="a")
-        assert uses(client)[KEY] == 1, "what is noise is told and not used"
+        assert uses(client)[KEY] == 1, "noise is shown but not touched"
         for session, expected in (("one", 2), ("two", 3)):
             key = f"agent:a:chat:direct:{session}"
             for answer in ("No idea.", "Under the third flower pot.", "As I said: under the third flower pot."):
                 turn = client.turn("Where do we keep the spare key, again?", agent="a", session_key=key)
                 assert KEY in str(turn["bundle"])
                 client.turn(answer, role="assistant", agent="a", session_key=key)
-            # the second session says the same words: there the answer alone says that it was of use
+            # the second session repeats the question, so only the answer counts as a use
             assert uses(client)[KEY] == expected
 
 
-def test_superseded_memory_is_not_used_by_being_told_beside_its_newer_one(tmp_path: Path) -> None:
+def test_superseded_memory_shown_beside_the_newer_is_not_touched(tmp_path: Path) -> None:
     with start(tmp_path) as daemon:
         write(daemon, OLD, "W @Mochi: Mochi gets 2.5 mg of the tablet at breakfast.")
         write(daemon, TODAY, "W @Mochi: Mochi gets 5 mg of the tablet at breakfast.")
         client = daemon.client()
         client.sync(agent="a")
-        told = [one.get("content") for one in client.recall("Mochi tablet breakfast", agent="a")["results"]]
-        assert len(told) == 2
+        found = client.recall("Mochi tablet breakfast", agent="a")["results"]
+        assert len(found) == 2
         assert sorted(uses(client).values()) == [0, 1]
         client.recall("Mochi tablet breakfast", agent="a", as_of=str(OLD))
         assert sorted(uses(client).values()) == [1, 1]
 
 
-def test_ledger_of_an_earlier_version_gives_back_what_small_talk_promoted(tmp_path: Path) -> None:
+def test_migrated_ledger_returns_touches_of_small_talk(tmp_path: Path) -> None:
     daemon = start(tmp_path)
     with daemon:
         write(daemon, TODAY, f"W @Anna: {KEY}", "W(pin) @Anna: Her door is blue.")
@@ -216,16 +213,16 @@ def test_ledger_of_an_earlier_version_gives_back_what_small_talk_promoted(tmp_pa
         client.sync(agent="a")
         for _ in range(16):
             recall(client)
-        eventually(lambda: counted(daemon) == 16)
+        eventually(lambda: touches_of_key(daemon) == 16)
         assert recall(client, touch=False)["tier"] == "core"
         assert daemon.stop() == 0
         (path,) = daemon.home.rglob("*ledger.sqlite")
         with apsw.Connection(str(path)) as db:
-            # as a migration leaves it
+            # the state after a migration
             db.execute("UPDATE usage SET is_earned = 0")
         daemon.start()
         client = daemon.client()
-        eventually(lambda: counted(daemon) == 3)
+        eventually(lambda: touches_of_key(daemon) == 3)
         assert recall(client, touch=False)["tier"] == "working"
         (change,) = client.changes(by="tiers", agent="a")["changes"]
         assert (change["path"], change["undoable"], change["state"]) == ("", True, "done")
@@ -238,4 +235,4 @@ def test_ledger_of_an_earlier_version_gives_back_what_small_talk_promoted(tmp_pa
             client.undo(change["id"], agent="a")
         client.forget(found, agent="a")
         assert daemon.stop() == 0
-        assert not any(found[:8].encode() in one.read_bytes() for one in path.parent.iterdir() if one.is_file())
+        assert not any(found[:8].encode() in file.read_bytes() for file in path.parent.iterdir() if file.is_file())

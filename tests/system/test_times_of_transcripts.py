@@ -1,4 +1,4 @@
-"""A time that makes no sense costs a transcript nothing."""
+"""An invalid time does not keep a transcript out."""
 
 import json
 import os
@@ -40,7 +40,7 @@ def record(role: str, said: str, at: object) -> str:
     return json.dumps({"type": role, "sessionId": "s", "timestamp": at, "message": message}) + "\n"
 
 
-def test_a_time_that_makes_no_sense_keeps_nothing_out(daemon: RunningDaemon) -> None:
+def test_invalid_times_keep_nothing_out(daemon: RunningDaemon) -> None:
     written = datetime.now(UTC) - timedelta(hours=2)
     ahead = (datetime.now(UTC) + timedelta(days=3)).isoformat()
     folder = daemon.home / "talks"
@@ -54,15 +54,15 @@ def test_a_time_that_makes_no_sense_keeps_nothing_out(daemon: RunningDaemon) -> 
         file.write_text("".join(record(*line) for line in lines))
         os.utime(file, (written.timestamp(), written.timestamp()))
     with daemon:
-        told = send(daemon.socket, "POST", "/v1/sessions/sync", {"wait": True}).json
-        assert (told["complete"], told["reason"], told["indexed"] >= len(TIMES) + 1) == (True, None, True)
+        reply = send(daemon.socket, "POST", "/v1/sessions/sync", {"wait": True}).json
+        assert (reply["complete"], reply["reason"], reply["indexed"] >= len(TIMES) + 1) == (True, None, True)
         for number in range(len(TIMES) + 1):
             for word in ("gibbon", "lemur"):
                 found = daemon.client().search(f"{word}{number}", sources=["sessions"])["results"]
                 assert found, f"{word}{number}"
-        listed = [one for one in daemon.client().sessions()["sessions"] if one["kind"] == "transcript"]
-        for one in listed:
-            assert abs(datetime.fromisoformat(one["lastActivity"] or "") - written) < timedelta(minutes=1)
+        listed = [session for session in daemon.client().sessions()["sessions"] if session["kind"] == "transcript"]
+        for session in listed:
+            assert abs(datetime.fromisoformat(session["lastActivity"] or "") - written) < timedelta(minutes=1)
         taken = daemon.workspace / "memory" / "sessions"
         eventually(lambda: len(list(taken.glob("transcript-*.json"))) == len(TIMES) + 1)
         stamps = [

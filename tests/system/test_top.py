@@ -1,9 +1,6 @@
-"""`memoryctl top` over the real daemon."""
+"""`memoryctl top` with the real daemon."""
 
 import json
-import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import closing
 
@@ -11,12 +8,10 @@ import pytest
 
 from memoryd.client import Client
 from memoryd.wire import Exit
-from tests.daemon import RunningDaemon
+from tests.daemon import MEMORYCTL, RunningDaemon
 from tests.system.words_only import words_only
 from tests.waiting import eventually
-from tests.warm.programs import ran, started
-
-TOP = [sys.executable, "-c", "from memoryd.cli.main import main; main()", "top"]
+from tests.warm.programs import started
 
 
 @pytest.fixture(scope="module")
@@ -25,28 +20,23 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningDaemon]
         yield found
 
 
-def environment(daemon: RunningDaemon) -> dict[str, str]:
-    return {**daemon.env, "PYTHONPATH": os.environ.get("PYTHONPATH", "")}
-
-
-def test_one_interval_as_json_and_as_a_screen(running: RunningDaemon) -> None:
-    arguments = [*TOP, "--once", "-n", "0.2"]
-    told = ran([*arguments, "--json"], env=environment(running), capture_output=True, text=True, timeout=120)
-    found = json.loads(told.stdout)
-    assert told.returncode == Exit.DONE, told.stderr
+def test_one_interval_as_json_and_as_text(running: RunningDaemon) -> None:
+    result = running.memoryctl("top", "--once", "-n", "0.2", "--json")
+    found = json.loads(result.stdout)
+    assert result.returncode == Exit.DONE, result.stderr
     assert [row["name"] for row in found["routes"]] == ["GET /metrics"]
     assert found["processes"][0]["process"] == "daemon"
     assert found["queues"] == [{"agent": "main", "pendingFiles": 0, "pendingEmbeddings": 0, "pendingCaptures": 0}]
-    shown = ran(arguments, env=environment(running), capture_output=True, text=True, timeout=120).stdout
+    shown = running.memoryctl("top", "--once", "-n", "0.2").stdout
     for text in ("memoryd up", "GET /metrics", "nothing waits for 1 agent", "daemon", "memories"):
         assert text in shown
     assert "\x1b" not in shown
 
 
-def test_restart_meanwhile_is_told_and_waited_for(running: RunningDaemon) -> None:
+def test_restart_is_reported_and_waited_for(running: RunningDaemon) -> None:
     out = running.home / "top.jsonl"
     with out.open("wb") as written:
-        child = started([*TOP, "--json", "-n", "0.2"], env=environment(running), stdout=written, stderr=written)
+        child = started([MEMORYCTL, "top", "--json", "-n", "0.2"], env=running.env, stdout=written, stderr=written)
     try:
         eventually(lambda: out.read_text().count("\n") > 0, seconds=120)
         with closing(Client(running.socket)) as client:
@@ -63,8 +53,7 @@ def test_restart_meanwhile_is_told_and_waited_for(running: RunningDaemon) -> Non
         child.wait(60)
 
 
-def test_daemon_that_does_not_run_is_one_sentence(running: RunningDaemon) -> None:
-    nowhere = [*TOP, "--socket", str(running.home / "no.sock")]
-    told = ran(nowhere, env=environment(running), stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120)
-    assert told.returncode == Exit.NOT_RUNNING
-    assert told.stderr.splitlines()[1].startswith("start it: ")
+def test_missing_daemon_is_reported_with_a_hint(running: RunningDaemon) -> None:
+    result = running.memoryctl("top", "--socket", running.home / "no.sock")
+    assert result.returncode == Exit.NOT_RUNNING
+    assert result.stderr.splitlines()[1].startswith("start it: ")

@@ -1,9 +1,9 @@
-"""Transcripts and turns through the real daemon: read when and for whom they should be, and in the end all of them."""
+"""Transcripts and turns through the real daemon: read at the right time, completely, and only for their agent."""
 
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 
@@ -14,6 +14,7 @@ from memoryd.client import Client
 from tests.daemon import RunningDaemon
 from tests.integration.test_transcript_conversations import HEAD, add, spoken, write
 from tests.store.consistency import Dump, check_consistency, dump, open_index
+from tests.system.agents import daemon_of_agents
 from tests.waiting import eventually
 
 BOTH = {"sources": ["memory", "sessions"], "experimental": {"sessionMemory": True}}
@@ -25,9 +26,7 @@ Launch = Callable[..., RunningDaemon]
 
 
 @pytest.fixture
-def launch(tmp_path: Path) -> Iterator[Launch]:
-    started: list[RunningDaemon] = []
-
+def launch(tmp_path: Path, start: Callable[[RunningDaemon], RunningDaemon]) -> Launch:
     def run(
         search: Mapping[str, object],
         *,
@@ -37,26 +36,17 @@ def launch(tmp_path: Path) -> Iterator[Launch]:
         workspace = tmp_path / "workspace"
         (workspace / "memory").mkdir(parents=True, exist_ok=True)
         (workspace / "MEMORY.md").write_text("The gateway runs on alder.\n")
-        search = {"provider": "none", **search, "sync": {**QUIET, **dict(search.get("sync", {}))}}  # type: ignore[call-overload]
-        config = tmp_path / "config.json5"
-        defaults = {"workspace": str(workspace), "memorySearch": search}
+        search = {**search, "sync": {**QUIET, **dict(search.get("sync", {}))}}  # type: ignore[call-overload]
         memory = {"sessions": {"folders": list(folders)}}
-        config.write_text(json.dumps({"memory": memory, "agents": {"defaults": defaults, "list": list(agents)}}))
-        daemon = RunningDaemon(
-            tmp_path, config, workspace, environment={"OPENCLAW_STATE_DIR": str(tmp_path / "openclaw")}
-        )
-        started.append(daemon)
-        daemon.start()
-        return daemon
+        options = {"environment": {"OPENCLAW_STATE_DIR": str(tmp_path / "openclaw")}}
+        return start(daemon_of_agents(tmp_path, agents, workspace, search=search, options=options, memory=memory))
 
-    yield run
-    for daemon in started:
-        daemon.stop()
+    return run
 
 
 @pytest.fixture
 def own(tmp_path: Path) -> Path:
-    """The folder in which OpenClaw keeps the transcripts of the agent."""
+    """Return the folder with OpenClaw's transcripts of the agent."""
     folder = tmp_path / "openclaw" / "agents" / "main" / "sessions"
     folder.mkdir(parents=True)
     return folder
@@ -66,7 +56,7 @@ def found(client: Client, question: str, agent: str | None = None) -> set[str]:
     return {hit["citation"] for hit in client.search(question, sources=["sessions"], agent=agent)["results"]}
 
 
-def test_transcripts_are_read_only_where_both_keys_ask_for_it(launch: Launch, own: Path) -> None:
+def test_transcripts_are_read_only_with_both_keys(launch: Launch, own: Path) -> None:
     write(own / "0d9f.jsonl", [spoken("Where does the quetzal nest?")])
     for search in ({"sources": ["memory", "sessions"]}, {"experimental": {"sessionMemory": True}}):
         daemon = launch(search)
@@ -84,7 +74,7 @@ def test_transcripts_are_read_only_where_both_keys_ask_for_it(launch: Launch, ow
     assert daemon.client().status()["config"]["notices"] == []
 
 
-def test_sync_covers_what_was_said_until_then_and_status_tells_of_it(launch: Launch, own: Path) -> None:
+def test_sync_reads_to_the_end_and_status_reports_transcripts(launch: Launch, own: Path) -> None:
     daemon = launch({**BOTH, "sync": {"sessions": NEVER}})
     client = daemon.client()
     client.sync()
@@ -103,7 +93,7 @@ def test_sync_covers_what_was_said_until_then_and_status_tells_of_it(launch: Lau
     assert (transcripts["files"], transcripts["unknown"]) == (2, 1)
     assert transcripts["bytes"] == sum(file.stat().st_size for file in own.iterdir())
     assert transcripts["maxBytes"] == 2 * 1024**3
-    assert [one["path"] for one in sessions["skipped"]] == ["sessions/main/1a2b.jsonl"]
+    assert [row["path"] for row in sessions["skipped"]] == ["sessions/main/1a2b.jsonl"]
 
 
 @pytest.mark.parametrize(
@@ -115,7 +105,7 @@ def test_sync_covers_what_was_said_until_then_and_status_tells_of_it(launch: Lau
     ],
     ids=["bytes", "messages", "compaction"],
 )
-def test_events_have_it_read_when_enough_has_come(
+def test_transcript_is_read_when_enough_has_arrived(
     launch: Launch, own: Path, rule: Mapping[str, object], line: str
 ) -> None:
     write(own / "0d9f.jsonl", [spoken("Where does the quetzal nest?")])
@@ -125,7 +115,7 @@ def test_events_have_it_read_when_enough_has_come(
     eventually(lambda: found(daemon.client(), "toucan"))
 
 
-def test_one_that_rests_is_read_to_its_end(launch: Launch, own: Path) -> None:
+def test_idle_transcript_is_read_to_its_end(launch: Launch, own: Path) -> None:
     write(own / "0d9f.jsonl", [spoken("Where does the quetzal nest?")])
     daemon = launch({**BOTH, "sync": {"sessions": {**NEVER, "idleSeconds": 0.5}}})
     daemon.client().sync()
@@ -133,7 +123,7 @@ def test_one_that_rests_is_read_to_its_end(launch: Launch, own: Path) -> None:
     eventually(lambda: found(daemon.client(), "toucan"))
 
 
-def test_compaction_waits_like_all_else_where_its_owner_says_so(launch: Launch, own: Path) -> None:
+def test_compaction_forces_no_reading_if_disabled(launch: Launch, own: Path) -> None:
     write(own / "0d9f.jsonl", [spoken("Where does the quetzal nest?")])
     rule = {**NEVER, "deltaMessages": 4, "postCompactionForce": False}
     daemon = launch({**BOTH, "sync": {"reconcileSeconds": 0.2, "sessions": rule}})
@@ -141,7 +131,7 @@ def test_compaction_waits_like_all_else_where_its_owner_says_so(launch: Launch, 
     client.sync()
     before = daemon.agent()["sessions"]
     add(own / "0d9f.jsonl", json.dumps({"type": "compaction", "summary": "x"}) + "\n", spoken("And the toucan?"))
-    # another transcript that is due shows that the folder was looked at meanwhile
+    # another transcript that is due shows that the folder was scanned
     write(own / "1a2b.jsonl", [spoken("And the heron?")] * 4)
     eventually(lambda: found(client, "heron"))
     assert before is not None
@@ -150,7 +140,7 @@ def test_compaction_waits_like_all_else_where_its_owner_says_so(launch: Launch, 
     eventually(lambda: found(client, "toucan"))
 
 
-def test_session_that_begins_has_the_last_one_read(launch: Launch, own: Path) -> None:
+def test_session_start_reads_the_last_transcript(launch: Launch, own: Path) -> None:
     write(own / "0d9f.jsonl", [spoken("Where does the quetzal nest?")])
     daemon = launch({**BOTH, "sync": {"sessions": NEVER}})
     daemon.client().sync()
@@ -159,7 +149,7 @@ def test_session_that_begins_has_the_last_one_read(launch: Launch, own: Path) ->
     eventually(lambda: found(daemon.client(), "toucan"))
 
 
-def test_deleted_transcript_is_gone_from_answers_and_file(launch: Launch, own: Path) -> None:
+def test_deleted_transcript_leaves_answers_and_index(launch: Launch, own: Path) -> None:
     write(own / "0d9f.jsonl", [spoken("Where does the quetzalcoatlus nest?")])
     daemon = launch({**BOTH, "sync": {"sessions": NEVER}})
     client = daemon.client()
@@ -171,9 +161,7 @@ def test_deleted_transcript_is_gone_from_answers_and_file(launch: Launch, own: P
     assert all(b"quetzalcoatlus" not in file.read_bytes() for file in _indexes(daemon))
 
 
-def test_agents_on_one_workspace_have_a_file_each_and_only_what_was_given_to_them(
-    launch: Launch, tmp_path: Path, own: Path
-) -> None:
+def test_agents_have_separate_indexes_of_their_own_transcripts(launch: Launch, tmp_path: Path, own: Path) -> None:
     other = tmp_path / "project"
     other.mkdir()
     write(own / "0d9f.jsonl", [spoken("Where does the quetzal nest?")])
@@ -192,14 +180,14 @@ def test_agents_on_one_workspace_have_a_file_each_and_only_what_was_given_to_the
     assert not any(b"quetzal" in data for name, data in files.items() if "helper" in name)
 
 
-def test_turn_is_found_a_moment_after_it_was_said(launch: Launch) -> None:
+def test_turn_is_found_soon_after_it_was_stored(launch: Launch) -> None:
     client = launch({}).client()
     added = client.add_turn("Where does the quetzal nest?", session_key=KEY)
     eventually(lambda: found(client, "quetzal") == {f"session:{added['session']}#Q1"})
 
 
 @pytest.mark.torture
-def test_killed_in_a_large_transcript_it_goes_on_and_equals_a_rebuild(launch: Launch, own: Path) -> None:
+def test_killed_reading_of_a_large_transcript_equals_a_rebuild(launch: Launch, own: Path) -> None:
     noise = json.dumps({"type": "custom", "data": "x" * 20_000}) + "\n"
 
     def say(numbers: range) -> None:
@@ -215,7 +203,7 @@ def test_killed_in_a_large_transcript_it_goes_on_and_equals_a_rebuild(launch: La
         eventually(lambda: _tail(daemon) not in tails)
         daemon.kill()
         tails.add(_tail(daemon))
-        # one that is not killed soon enough may have read all
+        # so that more is left to read after a late kill
         say(range(more, more + 100))
         daemon.start()
     assert len(tails) == 4
@@ -231,21 +219,21 @@ def test_killed_in_a_large_transcript_it_goes_on_and_equals_a_rebuild(launch: La
     assert len(stepwise) > 20
 
 
-def test_folder_of_nobody_or_of_two_is_no_configuration(launch: Launch, tmp_path: Path, own: Path) -> None:
+def test_folder_of_an_unknown_agent_or_of_two_is_refused(launch: Launch, tmp_path: Path, own: Path) -> None:
     folders = [
         {"path": "a", "agent": "nobody"},
         {"path": "b", "agent": "main"},
         {"path": str(tmp_path / "x" / ".." / "b"), "agent": "helper"},
         {"path": str(own), "agent": "helper"},
     ]
-    with pytest.raises(AssertionError) as told:
+    with pytest.raises(AssertionError) as error:
         launch(BOTH, agents=[{"id": "main"}, {"id": "helper"}], folders=folders)
-    assert "memory.sessions.folders[0].agent: there is no agent nobody" in str(told.value)
-    assert "memory.sessions.folders[2].path: is given to agent main, too" in str(told.value)
-    assert "memory.sessions.folders[3].path: is given to agent main, too" in str(told.value)
+    assert "memory.sessions.folders[0].agent: there is no agent nobody" in str(error.value)
+    assert "memory.sessions.folders[2].path: is given to agent main, too" in str(error.value)
+    assert "memory.sessions.folders[3].path: is given to agent main, too" in str(error.value)
 
 
-def test_damaged_index_of_conversations_is_made_anew_and_costs_no_note(launch: Launch, own: Path) -> None:
+def test_damaged_conversation_index_is_rebuilt(launch: Launch, own: Path) -> None:
     write(own / "0d9f.jsonl", [spoken("Where does the quetzal nest?")])
     daemon = launch(BOTH)
     daemon.client().sync()
@@ -263,7 +251,7 @@ def _indexes(daemon: RunningDaemon) -> list[Path]:
 
 
 def _tail(daemon: RunningDaemon) -> str:
-    """Return how far the transcript was read; empty before its first step. Only reads: others must not write there."""
+    """Return how far the transcript was read, or nothing before the first step; read-only, so as not to interfere."""
     index = next((file for file in _indexes(daemon) if file.suffix == ".sqlite"), None)
     if index is None:
         return ""
@@ -272,7 +260,7 @@ def _tail(daemon: RunningDaemon) -> str:
     try:
         return "".join(row[0] for row in connection.execute("SELECT tail FROM conversations"))
     except (apsw.SQLError, apsw.IOError):
-        # its tables are not there yet, or its log began anew meanwhile
+        # the tables do not exist yet, or the write-ahead log was restarted
         return ""
     finally:
         connection.close()

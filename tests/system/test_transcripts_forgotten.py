@@ -1,12 +1,11 @@
-"""A transcript that is forgotten stays where it is, and nothing that was made of it: rows, vectors, turns, answers."""
+"""A forgotten transcript stays where it is, but nothing made from it does: rows, vectors, turns and answers."""
 
 import contextlib
 import json
 import os
 import sqlite3
-import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -18,12 +17,13 @@ from tests.daemon import PROGRAM, RunningDaemon, write_config
 from tests.embedding_endpoint import Endpoint
 from tests.hasty import HASTY
 from tests.sweeps import swept, whole_or
+from tests.system.files import contents
+from tests.system.test_sessions_forgotten import files_with, run_cli
 from tests.waiting import eventually
-from tests.warm.programs import ran
 
 CANARY = "zanzibarcanary"
 LONG = whole_or(3_000, 20_000)
-"""Turns of a transcript that takes a while to be read."""
+"""Turns of a transcript that takes a while to read."""
 Launch = Callable[..., RunningDaemon]
 
 
@@ -33,14 +33,14 @@ def record(role: str, text: str) -> str:
 
 
 def write(folder: Path, name: str, word: str, turns: int = 2) -> Path:
-    """Write a transcript of OpenClaw with so many turns about a word."""
+    """Write a transcript of OpenClaw with this number of turns about a word."""
     folder.mkdir(parents=True, exist_ok=True)
     lines = [json.dumps({"type": "session", "id": f"{name}-{word}", "timestamp": "2026-11-18T10:00:00Z"}) + "\n"]
     for number in range(turns):
         lines += [record("user", f"Where is the {word} number {number}?"), record("assistant", f"The {word} is here.")]
     path = folder / name
     path.write_text("".join(lines))
-    # nobody has said anything for a while
+    # old enough to count as idle
     os.utime(path, (1_790_000_000, 1_790_000_000))
     return path
 
@@ -51,9 +51,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def launch(tmp_path: Path, workspace: Path, folder: Path) -> Iterator[Launch]:
-    started: list[RunningDaemon] = []
-
+def launch(tmp_path: Path, workspace: Path, folder: Path, start: Callable[[RunningDaemon], RunningDaemon]) -> Launch:
     def run(
         *,
         remote: Mapping[str, object] | None = None,
@@ -71,29 +69,12 @@ def launch(tmp_path: Path, workspace: Path, folder: Path) -> Iterator[Launch]:
             **(remote or {}),
         }
         config = write_config(tmp_path, workspace, None, search=search, memory=memory)
-        started.append(RunningDaemon(tmp_path, config, workspace, program=program))
-        started[-1].start()
-        started[-1].client().sync()
-        started[-1].client().sync_sessions()
-        return started[-1]
+        daemon = start(RunningDaemon(tmp_path, config, workspace, program=program))
+        daemon.client().sync()
+        daemon.client().sync_sessions()
+        return daemon
 
-    yield run
-    for daemon in started:
-        daemon.stop()
-
-
-def content(path: Path) -> bytes:
-    """Return the bytes of a file; none if it went since the folder was listed."""
-    try:
-        return path.read_bytes()
-    except FileNotFoundError:
-        return b""
-
-
-def holding(daemon: RunningDaemon, word: str = CANARY) -> list[str]:
-    folders = [daemon.workspace, daemon.home / "state", daemon.home / "cache"]
-    files = [daemon.log, *(path for folder in folders for path in folder.rglob("*") if path.is_file())]
-    return sorted(str(path) for path in files if word.encode() in content(path).lower())
+    return run
 
 
 def found(daemon: RunningDaemon, word: str = CANARY) -> list[str]:
@@ -112,19 +93,19 @@ def test_forgotten_transcript_is_not_read_again_under_any_name(launch: Launch, f
     assert any(str(file) in sentence for sentence in gone["stays"])
     assert file.exists()
     for _ in range(2):
-        assert holding(daemon) == []
+        assert files_with(daemon) == []
         assert found(daemon) == []
         assert found(daemon, "boilerhouse") == ["sessions/main/b.jsonl"]
         file.rename(folder / "c.jsonl")
         with other.open("a") as grown:
             grown.write(record("user", "and the boilerhouse?"))
         daemon.client().sync_sessions()
-        assert holding(daemon) == []
+        assert files_with(daemon) == []
         daemon.stop()
         (folder / "c.jsonl").rename(file)
         daemon.start()
         daemon.client().sync_sessions()
-    listed = {one["id"]: one for one in daemon.client().sessions()["sessions"]}
+    listed = {session["id"]: session for session in daemon.client().sessions()["sessions"]}
     assert (listed["sessions/main/a.jsonl"]["remembered"], listed["sessions/main/a.jsonl"]["reason"]) == (
         False,
         "forgotten",
@@ -132,7 +113,7 @@ def test_forgotten_transcript_is_not_read_again_under_any_name(launch: Launch, f
     assert listed["sessions/main/b.jsonl"]["indexed"]
 
 
-def test_forgotten_transcript_comes_back_when_its_owner_wants_it(launch: Launch, folder: Path) -> None:
+def test_forgotten_transcript_can_be_remembered_again(launch: Launch, folder: Path) -> None:
     write(folder, "a.jsonl", CANARY)
     daemon = launch()
     daemon.client().forget_session("sessions/main/a.jsonl")
@@ -142,9 +123,7 @@ def test_forgotten_transcript_comes_back_when_its_owner_wants_it(launch: Launch,
     assert found(daemon) == ["sessions/main/a.jsonl"]
 
 
-def test_transcript_that_is_not_to_be_remembered_loses_its_rows_and_is_read_again_later(
-    launch: Launch, folder: Path
-) -> None:
+def test_withheld_transcript_loses_its_rows_and_is_read_again_later(launch: Launch, folder: Path) -> None:
     file = write(folder, "a.jsonl", CANARY)
     daemon = launch()
     reply = daemon.client().remember_session("a.jsonl", remember=False)
@@ -152,7 +131,7 @@ def test_transcript_that_is_not_to_be_remembered_loses_its_rows_and_is_read_agai
     with file.open("a") as grown:
         grown.write(record("user", f"and the other {CANARY}?"))
     daemon.client().sync_sessions()
-    assert holding(daemon) == []
+    assert files_with(daemon) == []
     assert found(daemon) == []
     daemon.client().remember_session("a.jsonl", remember=True)
     daemon.client().sync_sessions()
@@ -160,33 +139,33 @@ def test_transcript_that_is_not_to_be_remembered_loses_its_rows_and_is_read_agai
 
 
 @pytest.mark.parametrize("by_turns", [False, True])
-def test_turns_that_were_taken_from_it_go_too(launch: Launch, folder: Path, by_turns: bool) -> None:
+def test_turns_taken_from_a_forgotten_transcript_go_too(launch: Launch, folder: Path, by_turns: bool) -> None:
     write(folder, "a.jsonl", CANARY)
     daemon = launch(qa={"fromTranscripts": True, "significance": 0})
-    eventually(lambda: any(one["turns"] == 2 for one in daemon.client().sessions()["sessions"]))
-    (session,) = [one for one in daemon.client().sessions()["sessions"] if one["kind"] == "qa"]
-    # the turns by themselves would be taken again
+    eventually(lambda: any(session["turns"] == 2 for session in daemon.client().sessions()["sessions"]))
+    (session,) = [row for row in daemon.client().sessions()["sessions"] if row["kind"] == "qa"]
+    # only forgetting the transcript keeps its turns from being taken again
     gone = daemon.client().forget_session(session["id"] if by_turns else "a.jsonl")
     assert (gone["id"], gone["turns"]) == ("sessions/main/a.jsonl", session["turns"])
     daemon.client().sync_sessions()
-    assert holding(daemon) == []
-    assert [one["id"] for one in daemon.client().sessions()["sessions"]] == ["sessions/main/a.jsonl"]
+    assert files_with(daemon) == []
+    assert [session["id"] for session in daemon.client().sessions()["sessions"]] == ["sessions/main/a.jsonl"]
     daemon.stop()
     daemon.start()
     daemon.client().sync_sessions()
-    assert holding(daemon) == []
+    assert files_with(daemon) == []
 
 
-def test_where_nothing_may_be_written_the_rows_of_a_transcript_go_all_the_same(launch: Launch, folder: Path) -> None:
+def test_read_only_memory_forgets_the_rows_of_a_transcript(launch: Launch, folder: Path) -> None:
     write(folder, "a.jsonl", CANARY)
     daemon = launch(readOnly=True)
-    before = {path: path.read_bytes() for path in daemon.workspace.rglob("*") if path.is_file()}
+    before = contents(daemon.workspace)
     assert daemon.client().forget_session("a.jsonl")["rows"] == 1
-    assert holding(daemon) == []
-    assert {path: path.read_bytes() for path in daemon.workspace.rglob("*") if path.is_file()} == before
+    assert files_with(daemon) == []
+    assert contents(daemon.workspace) == before
 
 
-def test_transcript_that_says_nothing_takes_no_other_with_it(launch: Launch, folder: Path) -> None:
+def test_transcript_without_messages_is_forgotten_alone(launch: Launch, folder: Path) -> None:
     write(folder, "a.jsonl", CANARY)
     (folder / "x.jsonl").write_text("{")
     daemon = launch()
@@ -199,32 +178,32 @@ def test_transcript_that_says_nothing_takes_no_other_with_it(launch: Launch, fol
     assert found(daemon, "boilerhouse") == ["sessions/main/b.jsonl"]
 
 
-def test_fork_stays_and_copies_are_named(launch: Launch, folder: Path) -> None:
+def test_fork_stays_and_copies_are_forgotten_by_name(launch: Launch, folder: Path) -> None:
     file = write(folder, "a.jsonl", CANARY, turns=60)
     begun = file.read_text()
     file.write_text(begun + record("user", "and the quetzal?") + record("assistant", "here"))
     (folder / "fork.jsonl").write_text(begun + record("user", "and the boilerhouse?") + record("assistant", "there"))
     (folder / "longer.jsonl").write_text(file.read_text() + record("user", "and more?"))
     (folder / "shorter.jsonl").write_text(begun)
-    for one in folder.iterdir():
-        os.utime(one, (1_790_000_000, 1_790_000_000))
+    for path in folder.iterdir():
+        os.utime(path, (1_790_000_000, 1_790_000_000))
     daemon = launch(qa={"fromTranscripts": True, "significance": 0})
-    eventually(lambda: sum(one["kind"] == "qa" for one in daemon.client().sessions()["sessions"]) == 4)
+    eventually(lambda: sum(session["kind"] == "qa" for session in daemon.client().sessions()["sessions"]) == 4)
     before = daemon.client().forget_session("a.jsonl", dry_run=True)
 
     def is_settled() -> bool:
-        # turns are taken, and indexed, beside all calls
+        # turns are taken and indexed in the background
         nonlocal before
         daemon.client().sync_sessions()
         known, before = before, daemon.client().forget_session("a.jsonl", dry_run=True)
-        return known == before and all(one["indexed"] for one in daemon.client().sessions()["sessions"])
+        return known == before and all(session["indexed"] for session in daemon.client().sessions()["sessions"])
 
     eventually(is_settled)
     would = before
     gone = daemon.client().forget_session("a.jsonl")
     beside = ("files", "heldAnswers", "rows")
     assert {**would, "forgotten": True, **{name: gone[name] for name in beside}} == gone  # type: ignore[literal-required]
-    # who keeps the index up to date may be the first to take out what has lost its file
+    # the indexer may already have deleted rows of a missing file
     assert gone["rows"] <= would["rows"] > 0
     names = ("a", "longer", "shorter")
     assert gone["conversations"][:3] == [f"sessions/main/{name}.jsonl" for name in names]
@@ -234,17 +213,17 @@ def test_fork_stays_and_copies_are_named(launch: Launch, folder: Path) -> None:
     assert set(found(daemon, "quetzal")) == set()
     [stays] = found(daemon, "boilerhouse")
     assert "fork" in stays
-    (taken,) = [one["id"] for one in daemon.client().sessions()["sessions"] if one["kind"] == "qa"]
+    (taken,) = [session["id"] for session in daemon.client().sessions()["sessions"] if session["kind"] == "qa"]
     assert taken.startswith("session:transcript-fork-")
-    reasons = {one["id"]: one["reason"] for one in daemon.client().sessions()["sessions"]}
+    reasons = {session["id"]: session["reason"] for session in daemon.client().sessions()["sessions"]}
     assert [reasons[f"sessions/main/{name}.jsonl"] for name in names] == ["forgotten"] * 3
 
 
-def test_what_was_taken_goes_later_where_nothing_may_be_written(launch: Launch, folder: Path) -> None:
+def test_turns_go_later_if_memory_is_read_only(launch: Launch, folder: Path) -> None:
     write(folder, "a.jsonl", CANARY)
     daemon = launch(qa={"fromTranscripts": True, "significance": 0})
-    eventually(lambda: any(one["turns"] == 2 for one in daemon.client().sessions()["sessions"]))
-    (session,) = [one["id"] for one in daemon.client().sessions()["sessions"] if one["kind"] == "qa"]
+    eventually(lambda: any(session["turns"] == 2 for session in daemon.client().sessions()["sessions"]))
+    (session,) = [row["id"] for row in daemon.client().sessions()["sessions"] if row["kind"] == "qa"]
     daemon.stop()
     daemon = launch(readOnly=True, qa={"significance": 0})
     assert found(daemon)
@@ -259,21 +238,21 @@ def test_what_was_taken_goes_later_where_nothing_may_be_written(launch: Launch, 
     assert session in gone["unfinished"][0]
     daemon.client().sync_sessions()
     assert found(daemon) == []
-    left = holding(daemon)
+    left = files_with(daemon)
     assert str(daemon.workspace / f"memory/sessions/{session.removeprefix('session:')}.json") in left
     assert all(path.startswith(f"{daemon.workspace}/") for path in left)
     daemon.stop()
     daemon = launch(qa={"significance": 0})
-    eventually(lambda: holding(daemon) == [])
+    eventually(lambda: files_with(daemon) == [])
 
 
-def test_turns_are_taken_again_when_the_transcript_is_wanted_again(launch: Launch, folder: Path) -> None:
+def test_turns_are_taken_again_when_the_transcript_is_remembered(launch: Launch, folder: Path) -> None:
     write(folder, "a.jsonl", CANARY)
     daemon = launch(program=HASTY, qa={"fromTranscripts": True, "significance": 0})
     client = daemon.client()
 
     def taken() -> list[int | None]:
-        return [one["turns"] for one in client.sessions()["sessions"] if one["kind"] == "qa"]
+        return [session["turns"] for session in client.sessions()["sessions"] if session["kind"] == "qa"]
 
     eventually(lambda: taken() == [2])
     client.forget_session("a.jsonl")
@@ -282,13 +261,13 @@ def test_turns_are_taken_again_when_the_transcript_is_wanted_again(launch: Launc
     eventually(lambda: taken() == [2])
 
 
-def test_copy_of_what_was_forgotten_is_told_as_such(launch: Launch, folder: Path) -> None:
+def test_copy_of_a_forgotten_transcript_is_forgotten(launch: Launch, folder: Path) -> None:
     file = write(folder, "a.jsonl", CANARY)
     daemon = launch()
     daemon.client().forget_session("a.jsonl")
     (folder / "copy.jsonl").write_text(file.read_text() + record("user", "and more?"))
     daemon.client().sync_sessions()
-    reasons = {one["id"]: one["reason"] for one in daemon.client().sessions()["sessions"]}
+    reasons = {session["id"]: session["reason"] for session in daemon.client().sessions()["sessions"]}
     assert reasons["sessions/main/copy.jsonl"] == "forgotten"
     with pytest.raises(InvalidRequest) as refused:
         daemon.client().remember_session("copy.jsonl", remember=True)
@@ -300,32 +279,32 @@ def test_copy_of_what_was_forgotten_is_told_as_such(launch: Launch, folder: Path
 
 
 @pytest.mark.sweep
-def test_forgetting_while_the_transcript_is_read(launch: Launch, folder: Path) -> None:
+def test_transcript_is_forgotten_while_it_is_read(launch: Launch, folder: Path) -> None:
     write(folder, "a.jsonl", CANARY, turns=LONG)
     daemon = launch()
     file = write(folder, "long.jsonl", f"{CANARY} beside the quetzal", turns=LONG)
     daemon.client().sync_sessions(wait=False)
-    # at whatever step of the reading this comes
+    # whatever step of the reading this interrupts
     eventually(lambda: found(daemon, "quetzal"))
     for name in ("long.jsonl", "a.jsonl"):
         daemon.client().forget_session(name)
-    assert holding(daemon) == []
+    assert files_with(daemon) == []
     daemon.client().sync_sessions()
-    assert holding(daemon) == []
+    assert files_with(daemon) == []
     assert file.exists()
 
 
-def noted(daemon: RunningDaemon) -> bool:
+def has_mark(daemon: RunningDaemon) -> bool:
     with contextlib.closing(sqlite3.connect(next(daemon.state.rglob("ledger.sqlite")))) as db:
         return bool(db.execute("SELECT count(*) FROM withheld").fetchone()[0])
 
 
 @swept("when", ["noted", "at once", "gone from answers"], 1)
-def test_killed_while_it_forgets_a_transcript(launch: Launch, folder: Path, when: str) -> None:
+def test_killed_forgetting_of_a_transcript_is_completed(launch: Launch, folder: Path, when: str) -> None:
     write(folder, "a.jsonl", CANARY, turns=3_000)
     write(folder, "b.jsonl", "boilerhouse")
     daemon = launch()
-    # the ledger is made, with nothing in it
+    # creates the ledger, without marks
     daemon.client().remember_session("b.jsonl", remember=False)
     daemon.client().remember_session("b.jsonl", remember=True)
 
@@ -335,23 +314,23 @@ def test_killed_while_it_forgets_a_transcript(launch: Launch, folder: Path, when
 
     forgetting = threading.Thread(target=forget)
     forgetting.start()
-    eventually(lambda: when == "at once" or (noted(daemon) if when == "noted" else not found(daemon)), step=0.001)
+    eventually(lambda: when == "at once" or (has_mark(daemon) if when == "noted" else not found(daemon)), step=0.001)
     daemon.kill()
     forgetting.join()
     daemon.start()
-    if when == "at once" and not noted(daemon):
+    if when == "at once" and not has_mark(daemon):
         daemon.client().forget_session("a.jsonl")
-    eventually(lambda: not holding(daemon))
+    eventually(lambda: not files_with(daemon))
     daemon.client().sync_sessions()
     eventually(lambda: found(daemon, "boilerhouse") == ["sessions/main/b.jsonl"])
-    assert holding(daemon) == []
+    assert files_with(daemon) == []
 
 
-def test_cited_lines_are_told_while_the_file_says_them(launch: Launch, folder: Path) -> None:
+def test_cited_lines_are_shown_while_the_file_has_them(launch: Launch, folder: Path) -> None:
     file = write(folder, "a.jsonl", "boilerhouse")
     daemon = launch()
     reply = daemon.client().session_lines("sessions/main/a.jsonl#L3", context=1)
-    assert [(one["line"], one["cited"]) for one in reply["lines"]] == [(2, False), (3, True), (4, False)]
+    assert [(line["line"], line["cited"]) for line in reply["lines"]] == [(2, False), (3, True), (4, False)]
     assert reply["lines"][1]["text"] == "Assistant: The boilerhouse is here."
     with pytest.raises(NotFound):
         daemon.client().session_lines("sessions/main/a.jsonl#L1")
@@ -360,14 +339,9 @@ def test_cited_lines_are_told_while_the_file_says_them(launch: Launch, folder: P
         daemon.client().session_lines("sessions/main/a.jsonl#L3")
 
 
-def memoryctl(daemon: RunningDaemon, *words: str) -> str:
-    command = [sys.executable, "-c", "from memoryd.cli.main import main; main()", *words]
-    done = ran(command, env=daemon.env, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    return done.stdout + done.stderr
-
-
-def test_transcripts_are_counted_before_a_provider_gets_them(launch: Launch, folder: Path, endpoint: Endpoint) -> None:
+def test_dry_run_counts_transcripts_before_a_provider_gets_them(
+    launch: Launch, folder: Path, endpoint: Endpoint
+) -> None:
     file = write(folder, "a.jsonl", CANARY, turns=40)
     remote = {"provider": "openai", "model": "test-model", "remote": {"baseUrl": endpoint.url, "apiKey": "sk-4711"}}
     daemon = launch(remote=remote)
@@ -376,20 +350,20 @@ def test_transcripts_are_counted_before_a_provider_gets_them(launch: Launch, fol
     outstanding = agent["sessions"]["outstanding"]
     assert outstanding is not None
     assert outstanding["passages"] >= 1
-    told = memoryctl(daemon, "index", "--dry-run")
-    assert "1 transcript of" in told
-    assert f"about {outstanding['tokens']:,} tokens" in told
+    output = run_cli(daemon, "index", "--dry-run")
+    assert "1 transcript of" in output
+    assert f"about {outstanding['tokens']:,} tokens" in output
     host = endpoint.url.removeprefix("http://").partition("/")[0]
-    assert told.count(host) >= 2
-    assert f"remote.destination {host}" in " ".join(memoryctl(daemon, "status", "--verbose").split())
+    assert output.count(host) >= 2
+    assert f"remote.destination {host}" in " ".join(run_cli(daemon, "status", "--verbose").split())
     daemon.stop()
-    (prospect,) = json.loads(memoryctl(daemon, "index", "--dry-run", "--json").partition("note:")[0])["agents"]
+    (prospect,) = json.loads(run_cli(daemon, "index", "--dry-run", "--json").partition("note:")[0])["agents"]
     assert prospect["conversations"]["files"] == 1
     assert prospect["conversations"]["bytes"] == file.stat().st_size
     assert not any(CANARY in json.dumps(request) for request in endpoint.requests())
 
 
-def test_transcripts_beyond_the_bound_leave_the_index_and_are_named(launch: Launch, folder: Path) -> None:
+def test_transcripts_beyond_the_limit_leave_the_index_and_are_named(launch: Launch, folder: Path) -> None:
     old, new = write(folder, "old.jsonl", CANARY, turns=150), write(folder, "new.jsonl", "boilerhouse", turns=250)
     os.utime(old, (1_780_000_000, 1_780_000_000))
     bound = new.stat().st_size + 10_000
@@ -403,7 +377,7 @@ def test_transcripts_beyond_the_bound_leave_the_index_and_are_named(launch: Laun
     assert "memory.sessions.maxBytes" in skipped["reason"]
     assert sessions["transcripts"] is not None
     assert sessions["transcripts"]["maxBytes"] == bound
-    listed = {one["id"]: one["reason"] for one in daemon.client().sessions()["sessions"]}
+    listed = {session["id"]: session["reason"] for session in daemon.client().sessions()["sessions"]}
     assert listed == {"sessions/main/old.jsonl": skipped["reason"], "sessions/main/new.jsonl": None}
     new.unlink()
     daemon.client().sync_sessions()
@@ -411,7 +385,7 @@ def test_transcripts_beyond_the_bound_leave_the_index_and_are_named(launch: Laun
 
 
 def damage(daemon: RunningDaemon, table: str) -> Path:
-    """Stop the daemon, and overwrite the page that a table of its ledger begins with."""
+    """Stop the daemon, and overwrite the root page of a table of its ledger."""
     daemon.stop()
     path = next(daemon.state.rglob("ledger.sqlite"))
     with contextlib.closing(sqlite3.connect(path)) as db:
@@ -422,7 +396,7 @@ def damage(daemon: RunningDaemon, table: str) -> Path:
     return path
 
 
-def test_forgotten_transcript_stays_out_when_the_ledger_was_damaged(launch: Launch, folder: Path) -> None:
+def test_forgotten_transcript_stays_out_after_ledger_damage(launch: Launch, folder: Path) -> None:
     write(folder, "a.jsonl", CANARY)
     write(folder, "b.jsonl", "boilerhouse")
     daemon = launch()
@@ -434,17 +408,17 @@ def test_forgotten_transcript_stays_out_when_the_ledger_was_damaged(launch: Laun
         daemon.client().sync_sessions()
         assert found(daemon, "boilerhouse") == ["sessions/main/b.jsonl"]
         assert found(daemon) == []
-        assert holding(daemon) == []
+        assert files_with(daemon) == []
         turn = daemon.client().add_turn("Which port?", "18790.", session_key="agent:main:main")
         assert not turn["remembered"]
         assert len(set_aside(path)) == 1
         daemon.stop()
-        # its index made anew reads everything again
+        # a new index reads everything again
         for index in daemon.state.rglob("conversations-*"):
             index.unlink()
 
 
-def test_where_the_marks_were_damaged_nothing_is_read_until_the_owner_has_looked(launch: Launch, folder: Path) -> None:
+def test_damaged_marks_stop_all_reading_until_the_owner_acts(launch: Launch, folder: Path) -> None:
     write(folder, "a.jsonl", CANARY)
     daemon = launch()
     daemon.client().forget_session("a.jsonl")
@@ -457,18 +431,18 @@ def test_where_the_marks_were_damaged_nothing_is_read_until_the_owner_has_looked
         with contextlib.suppress(MemorydError):
             daemon.client().sync_sessions()
         (aside,) = set_aside(path)
-        assert holding(daemon) == []
+        assert files_with(daemon) == []
         assert found(daemon, "boilerhouse") == []
         with pytest.raises(NotNow, match="delete it or move it away"):
             daemon.client().add_turn("Which port?", "18790.", session_key="agent:main:main")
         assert daemon.client().add_turn("Which port?", "18790.", session="ports")["remembered"]
-        told = daemon.degraded()
-        assert str(aside) in told["ledger"]
-        assert "delete it or move it away" in told["ledger"]
+        degraded = daemon.degraded()
+        assert str(aside) in degraded["ledger"]
+        assert "delete it or move it away" in degraded["ledger"]
         daemon.stop()
     aside.unlink()
     daemon.start()
     daemon.client().sync_sessions()
-    # its owner said so: nobody knows any more that it was forgotten
+    # the owner accepted that the marks are lost
     assert found(daemon, "boilerhouse") == ["sessions/main/b.jsonl"]
     assert found(daemon) == ["sessions/main/a.jsonl"]

@@ -1,4 +1,4 @@
-"""What a message is told of itself is what was stated: nothing that memoryd wrote of sessions, and no bare heading."""
+"""The bundle of a message has stated facts, but no summaries of sessions and no bare headings."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -25,14 +25,14 @@ def daemon(tmp_path: Path) -> Iterator[RunningDaemon]:
         yield running
 
 
-def test_facts_are_told_and_digests_of_sessions_are_not(daemon: RunningDaemon) -> None:
+def test_bundle_of_a_message_has_facts_but_no_session_summaries(daemon: RunningDaemon) -> None:
     client = daemon.client()
     bundle = str(
         client.turn("where is the spare key of my boathouse?", session_key="agent:main:chat:direct:a")["bundle"]
     )
-    told = bundle.partition("<recalled-memory>")[2]
-    assert "behind the barometer" in told
-    assert "Session chat-" not in told
-    assert told.count("<note") == 1
-    asked = client.call("POST", "/recall", {"query": "spare key of the boathouse", "k": 10, "touch": False})
-    assert any("Session chat-" in item["content"] for item in asked["results"]), "whoever asks is told of them"
+    recalled = bundle.partition("<recalled-memory>")[2]
+    assert "behind the barometer" in recalled
+    assert "Session chat-" not in recalled
+    assert recalled.count("<note") == 1
+    reply = client.call("POST", "/recall", {"query": "spare key of the boathouse", "k": 10, "touch": False})
+    assert any("Session chat-" in item["content"] for item in reply["results"]), "an explicit recall returns them"

@@ -1,4 +1,4 @@
-"""The real daemon: turns of transcripts go into the workspace if its owner says so, and else no byte of it changes."""
+"""Turns of transcripts are stored in the workspace only if its owner configures it."""
 
 import json
 from datetime import UTC, datetime
@@ -9,6 +9,7 @@ import pytest
 from memoryd.domain.sessions.making_turns import transcript_session
 from memoryd.errors import NotFound
 from tests.daemon import RunningDaemon, write_config
+from tests.system.files import contents
 from tests.transcripts_written import answered, append, asked
 from tests.waiting import eventually
 
@@ -17,12 +18,8 @@ OTHER = transcript_session("main", "s2.jsonl")
 SECRET = "sk-" + "aB3dE6gH9jK2" * 4
 
 
-def bytes_of(folder: Path) -> dict[str, bytes]:
-    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
-
-
 def daemon_over(home: Path, workspace: Path, *, read_only: bool = False, **qa: object) -> RunningDaemon:
-    """Return a daemon whose agent has a transcript of two turns, of which the second goes on."""
+    """Return a daemon whose agent has a transcript of two turns, the second of them unfinished."""
     (home / "said").mkdir(exist_ok=True)
     path = home / "said" / "s1.jsonl"
     if not path.exists():
@@ -45,64 +42,54 @@ def kept_answer(daemon: RunningDaemon) -> str | None:
             return None
 
 
-def test_turns_are_taken_once_over_restarts_and_kills_and_answers_are_held(tmp_path: Path, workspace: Path) -> None:
+def test_turns_are_taken_once_despite_restarts_and_kills(tmp_path: Path, workspace: Path) -> None:
     with daemon_over(tmp_path, workspace, fromTranscripts=True) as daemon:
         eventually(lambda: len(questions(workspace)) == 1)
         assert SECRET not in json.dumps(questions(workspace))
-        # below the bar, and held for a week
+        # not significant, so held for a week
         eventually(lambda: kept_answer(daemon) == "Yes.")
         daemon.kill()
     append(tmp_path / "said" / "s1.jsonl", asked("Then?", datetime.now(UTC)))
     with daemon_over(tmp_path, workspace, fromTranscripts=True):
         eventually(lambda: len(questions(workspace)) == 2)
     with daemon_over(tmp_path, workspace, fromTranscripts=True) as daemon:
-        assert [one["session"] for one in daemon.client().qa_sessions()["sessions"]] == [SESSION]
+        assert [session["session"] for session in daemon.client().qa_sessions()["sessions"]] == [SESSION]
         append(tmp_path / "said" / "s1.jsonl", asked("Last?", datetime.now(UTC)))
         eventually(lambda: len(questions(workspace)) == 3)
     assert questions(workspace)[1:] == ["And now?", "Then?"]
 
 
 @pytest.mark.parametrize("settings", [{}, {"fromTranscripts": True, "enabled": False}, {"fromTranscripts": True}])
-def test_without_the_key_or_with_read_only_no_byte_of_a_workspace_changes(
+def test_workspace_is_unchanged_without_the_key_or_with_read_only(
     tmp_path: Path, workspace: Path, settings: dict[str, object]
 ) -> None:
-    before = bytes_of(workspace)
+    before = contents(workspace)
     is_read_only = settings == {"fromTranscripts": True}
     with daemon_over(tmp_path, workspace, read_only=is_read_only, **settings) as daemon:
         daemon.client().sync(wait="indexed")
-        # a daemon that takes turns has them by now
-        with daemon_over(other_home(tmp_path), other_workspace(tmp_path), fromTranscripts=True):
-            eventually(lambda: len(questions(tmp_path / "other workspace")) == 1)
-    assert bytes_of(workspace) == before
+        # as long as another daemon needs that does take turns
+        other = tmp_path / "other"
+        (other / "workspace").mkdir(parents=True)
+        with daemon_over(other, other / "workspace", fromTranscripts=True):
+            eventually(lambda: len(questions(other / "workspace")) == 1)
+    assert contents(workspace) == before
 
 
-def other_home(folder: Path) -> Path:
-    home = folder / "other home"
-    home.mkdir()
-    return home
-
-
-def other_workspace(folder: Path) -> Path:
-    workspace = folder / "other workspace"
-    workspace.mkdir()
-    return workspace
-
-
-def test_session_that_is_forgotten_is_not_taken_from_its_transcript_again(tmp_path: Path, workspace: Path) -> None:
+def test_forgotten_session_is_not_taken_from_its_transcript_again(tmp_path: Path, workspace: Path) -> None:
     with daemon_over(tmp_path, workspace, fromTranscripts=True) as daemon:
         eventually(lambda: len(questions(workspace)) == 1)
         gone = daemon.client().forget_session(f"session:{SESSION}")
-        assert (gone["id"], gone["turns"]) == ("sessions/main/s1.jsonl", 1), "the conversation is the transcript"
+        assert (gone["id"], gone["turns"]) == ("sessions/main/s1.jsonl", 1), "the transcript is forgotten"
         assert questions(workspace) == []
     append(tmp_path / "said" / "s1.jsonl", asked("Then?", datetime.now(UTC)))
     (tmp_path / "said" / "s2.jsonl").write_bytes(asked("Other?", datetime.now(UTC)) + asked("More?", datetime.now(UTC)))
     with daemon_over(tmp_path, workspace, fromTranscripts=True):
-        # the other one is read after it
+        # read after the first one
         eventually(lambda: (workspace / "memory" / "sessions" / f"{OTHER}.json").exists())
     assert questions(workspace) == []
 
 
-def test_conversation_of_a_transcript_and_its_turns_is_found_once(tmp_path: Path, workspace: Path) -> None:
+def test_transcript_and_its_turns_are_found_once(tmp_path: Path, workspace: Path) -> None:
     (tmp_path / "said").mkdir()
     now = datetime.now(UTC)
     said = asked("Where does the quokka sleep?", now) + answered("Under the fig.", now) + asked("Why?", now)
@@ -116,7 +103,7 @@ def test_conversation_of_a_transcript_and_its_turns_is_found_once(tmp_path: Path
     with RunningDaemon(tmp_path, config, workspace) as daemon, daemon.client() as client:
         eventually(lambda: len(questions(workspace)) == 1)
         client.sync()
-        listed = {one["id"]: one["reason"] for one in client.sessions()["sessions"]}
+        listed = {session["id"]: session["reason"] for session in client.sessions()["sessions"]}
         assert listed == {f"session:{SESSION}": None, "sessions/main/s1.jsonl": None}
         found = client.search("quokka sleep", sources=["sessions"])["results"]
         assert len(found) == 1

@@ -1,4 +1,4 @@
-"""Messages of a conversation, taken by the real daemon: commands, turns, what is recalled, and the end."""
+"""Messages of a conversation, sent to the real daemon: commands, turns, bundles, capture, and the end of sessions."""
 
 import json
 from collections.abc import Iterator
@@ -13,10 +13,11 @@ from memoryd.domain.memories.kinds import short_id
 from memoryd.domain.memories.line import RetainedLine, parse_line
 from memoryd.domain.skips import SkipReason
 from memoryd.domain.text.tokens import estimate
-from memoryd.errors import Denied, Disabled, InvalidRequest, NotFound
+from memoryd.errors import Disabled, InvalidRequest, NotFound
 from memoryd.memory.recall.answer import NOTHING_ABOVE
 from tests.daemon import RunningDaemon, write_config, write_workspace
 from tests.sweeps import whole_or
+from tests.system.files import contents
 from tests.waiting import eventually
 
 QUIET = {"id": "quiet", "workspace": "", "memory": {"auto_recall": False}}
@@ -37,15 +38,15 @@ def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningDaemon]:
     workspace = write_workspace(home / "workspace")
     config = write_config(home, workspace, None)
     given = json.loads(config.read_text())
-    for one in (QUIET, SPARING, GENEROUS, NAMED, OFF):
-        (home / str(one["id"]) / "memory").mkdir(parents=True)
+    for agent in (QUIET, SPARING, GENEROUS, NAMED, OFF):
+        (home / str(agent["id"]) / "memory").mkdir(parents=True)
     given["agents"]["list"] = [
         {"id": "main"},
-        *({**one, "workspace": str(home / str(one["id"]))} for one in (QUIET, SPARING, GENEROUS, NAMED, OFF)),
+        *({**agent, "workspace": str(home / str(agent["id"]))} for agent in (QUIET, SPARING, GENEROUS, NAMED, OFF)),
     ]
     config.write_text(json.dumps(given))
-    for one in (SPARING, GENEROUS):
-        (home / str(one["id"]) / "memory" / "2026-10-07.md").write_text(PLUMS)
+    for agent in (SPARING, GENEROUS):
+        (home / str(agent["id"]) / "memory" / "2026-10-07.md").write_text(PLUMS)
     with RunningDaemon(home, config, workspace) as running:
         running.client().sync()
         yield running
@@ -66,12 +67,12 @@ def turns_of(client: Client, session: str | None) -> list[tuple[str, str | None]
     return [(turn["q"], turn["a"]) for turn in client.qa_session(session)["sequence"]]
 
 
-def made(daemon: RunningDaemon, session: str, kind: str) -> list[str]:
+def memories_of(daemon: RunningDaemon, session: str, kind: str) -> list[str]:
     lines = [line for path in (daemon.workspace / "memory").glob("2*.md") for line in path.read_text().splitlines()]
     return [line for line in lines if line.startswith(f"- {kind}(") and f"tags=session:{session})" in line]
 
 
-def test_remember_and_recall_are_carried_out_and_are_no_turns(client: Client, daemon: RunningDaemon) -> None:
+def test_remember_and_recall_are_commands_and_no_turns(client: Client, daemon: RunningDaemon) -> None:
     done = client.turn("／remember 我喝不加糖的普洱茶", session_key=key("commands"))
     assert done["command"] is not None
     assert (done["command"]["name"], done["session"], done["remembered"]) == ("remember", None, False)
@@ -86,17 +87,16 @@ def test_remember_and_recall_are_carried_out_and_are_no_turns(client: Client, da
     assert "say what" in str(client.turn("/remember", session_key=key("commands"))["command"])
 
 
-def test_recall_command_says_what_is_earlier(client: Client) -> None:
+def test_recall_command_marks_superseded_memories(client: Client) -> None:
     for number in (3, 7):
         client.turn(f"/remember The kiln fires for {number} hours.", session_key=key("kiln"))
 
-    def told(question: str) -> list[str]:
+    def recalled_lines(question: str) -> list[str]:
         command = client.turn(f"/recall {question}", session_key=key("kiln"))["command"]
         return (command or {"text": ""})["text"].splitlines()
 
-    (now,), (before,) = (
-        [one for one in told("how long does the kiln fire") if f"{hours} hours" in one] for hours in (7, 3)
-    )
+    lines = recalled_lines("how long does the kiln fire")
+    (now,), (before,) = ([line for line in lines if f"{hours} hours" in line] for hours in (7, 3))
     assert not now.endswith(("(earlier)", "(no answer)"))
     assert "(earlier)" in before
 
@@ -107,92 +107,92 @@ def test_unknown_command_is_plain_text(client: Client) -> None:
     assert turns_of(client, kept["session"]) == [("/foo bar", None)]
 
 
-def test_answer_goes_to_the_last_question_in_parts_and_once(client: Client) -> None:
-    asked = key("answers")
-    assert not client.turn("Nobody asked.", role="assistant", session_key=asked)["remembered"]
-    client.turn("Are you there?", session_key=asked)
-    second = client.turn("Which error holds the lease?", session_key=asked)
-    again = client.turn("Which error holds the lease?", session_key=asked)
+def test_answer_is_added_to_the_last_question_once_per_part(client: Client) -> None:
+    chat = key("answers")
+    assert not client.turn("Nobody asked.", role="assistant", session_key=chat)["remembered"]
+    client.turn("Are you there?", session_key=chat)
+    second = client.turn("Which error holds the lease?", session_key=chat)
+    again = client.turn("Which error holds the lease?", session_key=chat)
     assert (second["seq"], again["seq"], again["session"]) == (2, 2, second["session"])
     parts = ["Let me look.", "It is GW-4172: you should stop the second process first, because it holds the lease."]
     for part in (*parts, parts[-1]):
-        assert client.turn(part, role="assistant", session_key=asked)["seq"] == 2
+        assert client.turn(part, role="assistant", session_key=chat)["seq"] == 2
     answer = "\n\n".join(parts)
     assert turns_of(client, second["session"]) == [("Are you there?", None), ("Which error holds the lease?", answer)]
-    third = client.turn("Which error holds the lease?", session_key=asked)
-    assert third["seq"] == 3, "after an answer it is asked once more"
+    third = client.turn("Which error holds the lease?", session_key=chat)
+    assert third["seq"] == 3, "after an answer it is a new question"
     assert [turn["seq"] for turn in third["sequence"]] == [1, 2]
 
 
-def test_session_withheld_by_its_name_is_not_captured(client: Client, daemon: RunningDaemon) -> None:
-    asked = key("withheld")
-    session = client.turn("Are you there?", session_key=asked)["session"]
+def test_session_withheld_by_name_is_not_captured(client: Client, daemon: RunningDaemon) -> None:
+    chat = key("withheld")
+    session = client.turn("Are you there?", session_key=chat)["session"]
     assert session is not None
     client.remember_session(session, remember=False)
-    told = client.turn("My favourite colour is withheldgreen.", session_key=asked)
-    failed = client.turn(role="tool", event="failure", event_text="withheldgreen failed", session_key=asked)
-    assert (told["remembered"], told["capture"], failed["capture"]) == (False, "no", "no")
+    reply = client.turn("My favourite colour is withheldgreen.", session_key=chat)
+    failed = client.turn(role="tool", event="failure", event_text="withheldgreen failed", session_key=chat)
+    assert (reply["remembered"], reply["capture"], failed["capture"]) == (False, "no", "no")
 
 
 def test_order_of_times_does_not_matter(client: Client) -> None:
-    asked = key("times")
-    first = client.turn("Now?", session_key=asked, at="2026-11-20T12:00:00Z")
-    earlier = client.turn("Before?", session_key=asked, at="2026-11-20T11:00:00Z")
-    again = client.turn("Now?", session_key=asked, at="2026-11-20T12:00:00Z")
+    chat = key("times")
+    first = client.turn("Now?", session_key=chat, at="2026-11-20T12:00:00Z")
+    earlier = client.turn("Before?", session_key=chat, at="2026-11-20T11:00:00Z")
+    again = client.turn("Now?", session_key=chat, at="2026-11-20T12:00:00Z")
     assert (first["seq"], earlier["seq"], again["seq"]) == (1, 2, 1)
     with pytest.raises(InvalidRequest, match="at:"):
-        client.turn("When?", session_key=asked, at="tomorrow-ish")
+        client.turn("When?", session_key=chat, at="tomorrow-ish")
     with pytest.raises(InvalidRequest, match="the text is empty"):
-        client.turn("", session_key=asked)
+        client.turn("", session_key=chat)
 
 
-def test_message_that_comes_late_is_told_in_its_place(client: Client) -> None:
-    asked = key("late")
-    client.turn("Which boat do we hire?", session_key=asked, at="2026-11-20T12:00:00Z")
-    client.turn("And which skipper?", session_key=asked, at="2026-11-20T12:10:00Z")
-    late = client.turn("How long is the pier?", session_key=asked, at="2026-11-20T12:05:00Z")
-    told = client.turn("hmm, are you sure?", session_key=asked, at="2026-11-20T12:11:00Z")
-    assert [turn["seq"] for turn in told["sequence"]] == [1, 3, 2]
+def test_late_message_is_placed_by_its_time(client: Client) -> None:
+    chat = key("late")
+    client.turn("Which boat do we hire?", session_key=chat, at="2026-11-20T12:00:00Z")
+    client.turn("And which skipper?", session_key=chat, at="2026-11-20T12:10:00Z")
+    late = client.turn("How long is the pier?", session_key=chat, at="2026-11-20T12:05:00Z")
+    reply = client.turn("hmm, are you sure?", session_key=chat, at="2026-11-20T12:11:00Z")
+    assert [turn["seq"] for turn in reply["sequence"]] == [1, 3, 2]
     shown = client.qa_session(str(late["session"]))["sequence"]
     assert [turn["q"] for turn in shown][:3] == [
         "Which boat do we hire?",
         "How long is the pier?",
         "And which skipper?",
     ]
-    before = client.turn("What is a dinghy?", session_key=asked, at="2026-11-19T12:00:00Z")
+    before = client.turn("What is a dinghy?", session_key=chat, at="2026-11-19T12:00:00Z")
     assert before["session"] != late["session"]
-    answered = client.turn("A small boat.", role="assistant", session_key=asked, at="2026-11-19T12:00:05Z")
+    answered = client.turn("A small boat.", role="assistant", session_key=chat, at="2026-11-19T12:00:05Z")
     assert (answered["session"], answered["seq"]) == (before["session"], 1)
 
 
-def test_message_that_takes_up_what_was_said_stays_there(client: Client) -> None:
+def test_vague_message_continues_its_own_session(client: Client) -> None:
     client.turn("hmm, the walrus 嗯 然后呢", session_key=key("bait"), at="2026-09-20T12:00:00Z")
     here = key("here")
     first = client.turn("Which glaze suits the big vase?", session_key=here)
     for message in ("hmm, are you sure?", "嗯 然后呢", "ok, well, go on", "and that one?"):
-        told = client.turn(message, session_key=here)
-        assert {turn["session"] for turn in told["sequence"]} == {first["session"]}
+        reply = client.turn(message, session_key=here)
+        assert {turn["session"] for turn in reply["sequence"]} == {first["session"]}
     away = client.turn("by the way, what about the walrus?", session_key=here)
     assert {turn["q"] for turn in away["sequence"]} == {"hmm, the walrus 嗯 然后呢"}
 
 
-def test_bundle_is_recalled_unless_it_is_off_or_the_channel_is_nobodys(client: Client) -> None:
-    asked = "Which error means that a second process holds the lease?"
-    told = client.turn(asked, session_key=key("recall"), k=1)
-    assert "GW-4172" in str(told["bundle"])
-    assert told["verdict"] == "answerable"
-    unchanged = client.turn("And which one was it, again?", session_key=key("recall"), if_none_match=told["etag"])
+def test_bundle_is_recalled_unless_disabled_or_without_a_user(client: Client) -> None:
+    question = "Which error means that a second process holds the lease?"
+    reply = client.turn(question, session_key=key("recall"), k=1)
+    assert "GW-4172" in str(reply["bundle"])
+    assert reply["verdict"] == "answerable"
+    unchanged = client.turn("And which one was it, again?", session_key=key("recall"), if_none_match=reply["etag"])
     assert unchanged["notModified"]
     assert "alder" not in str(unchanged["bundle"])
-    cron = client.turn(asked, session_key="agent:main:cron:daily")
-    heartbeat = client.turn(asked, session_key=key("recall"), channel="heartbeat")
+    cron = client.turn(question, session_key="agent:main:cron:daily")
+    heartbeat = client.turn(question, session_key=key("recall"), channel="heartbeat")
     for kept in (cron, heartbeat):
         assert (kept["bundle"], kept["health"]["recall"]["state"]) == (None, "off")
-    quiet = client.turn(asked, session_key=key("quiet", "quiet"))
+    quiet = client.turn(question, session_key=key("quiet", "quiet"))
     assert (quiet["bundle"], quiet["remembered"]) == (None, True)
     assert "auto_recall" in str(quiet["health"]["recall"]["reason"])
     with pytest.raises(Disabled):
-        client.turn(asked, session_key=key("off", "off"))
+        client.turn(question, session_key=key("off", "off"))
 
 
 @pytest.mark.parametrize(
@@ -207,48 +207,50 @@ def test_bundle_is_recalled_unless_it_is_off_or_the_channel_is_nobodys(client: C
         ("what is a lease", NOTHING_ABOVE),
     ],
 )
-def test_message_that_asks_nothing_gets_the_stable_block_alone(client: Client, text: str, why: str) -> None:
-    told = client.turn(text, session_key=key("nothing"))
-    assert "alder" in str(told["bundle"])
-    assert "<recalled-memory>" not in str(told["bundle"])
-    assert told["health"]["recall"] == {"state": "ok", "reason": f"nothing is recalled: {why}"}
-    again = client.turn(text, session_key=key("nothing"), if_none_match=told["etag"])
+def test_message_without_a_question_gets_only_the_stable_block(client: Client, text: str, why: str) -> None:
+    reply = client.turn(text, session_key=key("nothing"))
+    assert "alder" in str(reply["bundle"])
+    assert "<recalled-memory>" not in str(reply["bundle"])
+    assert reply["health"]["recall"] == {"state": "ok", "reason": f"nothing is recalled: {why}"}
+    again = client.turn(text, session_key=key("nothing"), if_none_match=reply["etag"])
     assert again["bundle"] == ""
 
 
-def test_explicit_recall_tells_the_nearest_to_the_same_words(client: Client) -> None:
-    asked = "what is a lease"
-    assert "<recalled-memory>" not in str(client.turn(asked, session_key=key("nearest"))["bundle"])
-    assert client.recall(asked)["results"]
-    assert "<recalled-memory>" in str(client.recall(asked, format="bundle")["bundle"])
+def test_explicit_recall_returns_the_nearest_to_a_vague_question(client: Client) -> None:
+    question = "what is a lease"
+    assert "<recalled-memory>" not in str(client.turn(question, session_key=key("nearest"))["bundle"])
+    assert client.recall(question)["results"]
+    assert "<recalled-memory>" in str(client.recall(question, format="bundle")["bundle"])
 
 
-def test_each_part_of_a_message_has_its_say(client: Client) -> None:
+def test_each_part_of_a_message_is_recalled(client: Client) -> None:
     for text in ("The ferret is called Bandit.", "The ferret eats minced quail.", "My loft insulation is sheep wool."):
         client.turn(f"/remember {text}", session_key=key("parts"))
-    asked = "Hi! My ferret Bandit wants his minced quail, and what was my loft insulated with?"
-    told = str(client.turn(asked, session_key=key("parts"))["bundle"]).partition("<recalled-memory>")[2]
-    assert "sheep wool" in "".join(told.split("<note")[:4])
+    message = "Hi! My ferret Bandit wants his minced quail, and what was my loft insulated with?"
+    recalled = str(client.turn(message, session_key=key("parts"))["bundle"]).partition("<recalled-memory>")[2]
+    assert "sheep wool" in "".join(recalled.split("<note")[:4])
 
 
 @pytest.mark.parametrize(("agent", "most"), [("sparing", 2), ("generous", 9)])
-def test_each_agent_recalls_as_many_as_it_is_set_to(client: Client, agent: str, most: int) -> None:
-    def told(**given: Any) -> int:
-        asked = client.turn("Which plum tree bears plums?", session_key=key("plums", agent), budget=4000, **given)
-        return str(asked["bundle"]).count("The plum tree number")
+def test_number_of_recalled_memories_is_set_per_agent(client: Client, agent: str, most: int) -> None:
+    def recalled_count(**options: Any) -> int:
+        reply = client.turn("Which plum tree bears plums?", session_key=key("plums", agent), budget=4000, **options)
+        return str(reply["bundle"]).count("The plum tree number")
 
-    assert (told(), told(k=1)) == (most, 1)
+    assert (recalled_count(), recalled_count(k=1)) == (most, 1)
     command = client.turn("/recall plum tree", session_key=key("plums", agent))["command"]
     assert str(command).count("The plum tree number") == most
 
 
-def test_each_agent_spends_no_more_tokens_than_it_is_set_to(client: Client) -> None:
-    def told(agent: str, **given: Any) -> str:
-        return str(client.turn("Which plum tree bears plums?", session_key=key("size", agent), k=9, **given)["bundle"])
+def test_token_budget_is_set_per_agent(client: Client) -> None:
+    def bundle_of(agent: str, **options: Any) -> str:
+        return str(
+            client.turn("Which plum tree bears plums?", session_key=key("size", agent), k=9, **options)["bundle"]
+        )
 
-    assert estimate(told("sparing")) <= 150
-    assert estimate(told("generous")) > 150
-    assert told("sparing", budget=4000).count("The plum tree") > told("sparing").count("The plum tree") > 0
+    assert estimate(bundle_of("sparing")) <= 150
+    assert estimate(bundle_of("generous")) > 150
+    assert bundle_of("sparing", budget=4000).count("The plum tree") > bundle_of("sparing").count("The plum tree") > 0
 
 
 def test_message_of_any_length_is_answered(client: Client) -> None:
@@ -260,14 +262,14 @@ def test_message_of_any_length_is_answered(client: Client) -> None:
 @pytest.mark.sweep
 def test_stable_block_is_the_same_for_many_turns(client: Client) -> None:
     texts = [f"Turn {number}: which error, and 哪个错误 {number}?" for number in range(whole_or(30, 100))]
-    told = [client.turn(text, session_key=key("stable")) for text in texts]
-    blocks = {str(one["bundle"]).partition("</core-memory>\n")[0] for one in told}
+    replies = [client.turn(text, session_key=key("stable")) for text in texts]
+    blocks = {str(reply["bundle"]).partition("</core-memory>\n")[0] for reply in replies}
     assert len(blocks) == 1
-    assert len({one["etag"] for one in told}) == 1
+    assert len({reply["etag"] for reply in replies}) == 1
     assert "alder" in blocks.pop()
 
 
-def test_later_name_takes_the_place_of_the_older_one(client: Client) -> None:
+def test_later_name_replaces_the_earlier(client: Client) -> None:
     def core() -> str:
         return str(client.recall("How am I called?", format="bundle")["bundle"]).partition("</core-memory>")[0]
 
@@ -278,66 +280,66 @@ def test_later_name_takes_the_place_of_the_older_one(client: Client) -> None:
     assert "Rudolfo" not in core()
 
 
-def test_correction_of_what_was_just_said_is_told_from_then_on(client: Client) -> None:
+def test_correction_of_the_last_message_is_recalled(client: Client) -> None:
     for text in ("Remember that the harpsichord lesson is on Monday at 16:00.", "no, Tuesday, not Monday"):
         client.turn(text, session_key=key("lesson"))
         client.turn("Noted.", session_key=key("lesson"), role="assistant")
 
-    def told() -> str:
+    def bundle() -> str:
         return str(client.turn("When is the harpsichord lesson?", session_key=key("later"))["bundle"])
 
-    eventually(lambda: "lesson is on Tuesday at 16:00" in told())
+    eventually(lambda: "lesson is on Tuesday at 16:00" in bundle())
 
 
-def test_what_is_told_counts_as_used_once_a_turn(client: Client) -> None:
+def test_recalled_memory_is_touched_once_per_turn(client: Client) -> None:
     client.turn("/remember The zeppelin hangar is painted vermilion.", session_key=key("touch"))
     (memory,) = [
-        one["id"] for one in client.recall("vermilion hangar", touch=False)["results"] if one["is"] == "memory"
+        item["id"] for item in client.recall("vermilion hangar", touch=False)["results"] if item["is"] == "memory"
     ]
 
-    def used() -> int:
+    def touches() -> int:
         return int(client.get_memory(memory)["memory"]["access_count"])
 
-    before = used()
+    before = touches()
     for _ in range(2):
         client.turn("What colour has the zeppelin hangar?", session_key=key("touch"))
-    assert used() == before + 1, "the same message, sent again"
+    assert touches() == before + 1, "the same message, sent again"
 
 
-def test_end_tells_what_no_summary_told_and_goes_with_its_session(client: Client, daemon: RunningDaemon) -> None:
-    asked = key("ends")
-    client.turn("/remember The hull of the boat is varnished with linseed oil.", session_key=asked)
-    name = client.turn("Which varnish does the boat need?", session_key=asked)["session"]
-    client.turn("We decided to use linseed oil.", session_key=asked)
-    summary, again = (client.turn("/compact", session_key=asked)["command"] for _ in range(2))
+def test_end_summarizes_only_the_rest_and_is_forgotten_with_its_session(client: Client, daemon: RunningDaemon) -> None:
+    chat = key("ends")
+    client.turn("/remember The hull of the boat is varnished with linseed oil.", session_key=chat)
+    name = client.turn("Which varnish does the boat need?", session_key=chat)["session"]
+    client.turn("We decided to use linseed oil.", session_key=chat)
+    summary, again = (client.turn("/compact", session_key=chat)["command"] for _ in range(2))
     assert summary is not None
     assert again is not None
     assert "Decided: We decided to use linseed oil." in summary["text"]
     assert "there is no newer message" in again["text"]
     for text in ("Which colour do the oars get?", "We decided to paint the oars green.", "Who sells such paint?"):
-        client.turn(text, session_key=asked)
+        client.turn(text, session_key=chat)
     for _ in range(2):
-        client.turn(role="system", event="end", session_key=asked)
+        client.turn(role="system", event="end", session_key=chat)
     assert name is not None
-    eventually(lambda: made(daemon, name, "session"))
-    (line,) = made(daemon, name, "session")
+    eventually(lambda: memories_of(daemon, name, "session"))
+    (line,) = memories_of(daemon, name, "session")
     assert "Asked: Which colour do the oars get?" in line
-    assert "linseed" not in line, "that was summed up"
-    kinds = [one["type"] for one in client.recall("linseed oil")["results"] if one["is"] == "memory"]
-    assert kinds.index("note") < kinds.index("summary"), "the fact comes before what retells it"
-    fresh = client.turn("A new conversation, is it not?", session_key=asked)
+    assert "linseed" not in line, "the summary has it"
+    kinds = [item["type"] for item in client.recall("linseed oil")["results"] if item["is"] == "memory"]
+    assert kinds.index("note") < kinds.index("summary"), "the fact ranks before its summary"
+    fresh = client.turn("A new conversation, is it not?", session_key=chat)
     assert (fresh["session"] != name, fresh["seq"]) == (True, 1)
     assert "2 memories that were made of it went with it" in client.forget_session(f"session:{name}")["remarks"]
-    assert (made(daemon, name, "session"), made(daemon, name, "summary")) == ([], [])
+    assert (memories_of(daemon, name, "session"), memories_of(daemon, name, "summary")) == ([], [])
 
 
-def test_session_of_few_words_leaves_no_memory(client: Client, daemon: RunningDaemon) -> None:
-    asked = key("brief")
-    name = client.turn("We decided to use walnut oil.", session_key=asked)["session"]
-    client.turn(role="system", event="end", session_key=asked)
+def test_brief_session_leaves_no_memory(client: Client, daemon: RunningDaemon) -> None:
+    chat = key("brief")
+    name = client.turn("We decided to use walnut oil.", session_key=chat)["session"]
+    client.turn(role="system", event="end", session_key=chat)
     file = daemon.workspace / "memory" / "sessions" / f"{name}.json"
     eventually(lambda: '"end": "told"' in file.read_text())
-    assert made(daemon, str(name), "session") == []
+    assert memories_of(daemon, str(name), "session") == []
 
 
 SECRETS = (
@@ -350,115 +352,115 @@ SECRETS = (
 )
 
 
-def test_summaries_tell_no_secret(client: Client, daemon: RunningDaemon) -> None:
-    asked = key("vault")
+def test_summaries_contain_no_secret(client: Client, daemon: RunningDaemon) -> None:
+    chat = key("vault")
     for text in (*SECRETS, "We decided to paint the vault grey."):
-        name = client.turn(text, session_key=asked)["session"]
-    assert "paint the vault" in str(client.turn("/compact", session_key=asked)["command"])
+        name = client.turn(text, session_key=chat)["session"]
+    assert "paint the vault" in str(client.turn("/compact", session_key=chat)["command"])
     for text in (*SECRETS, "Who sells grey paint?"):
-        client.turn(text, session_key=asked)
-    client.turn(role="system", event="end", session_key=asked)
-    eventually(lambda: made(daemon, str(name), "session"))
-    lines = "\n".join(made(daemon, str(name), "session") + made(daemon, str(name), "summary"))
+        client.turn(text, session_key=chat)
+    client.turn(role="system", event="end", session_key=chat)
+    eventually(lambda: memories_of(daemon, str(name), "session"))
+    lines = "\n".join(memories_of(daemon, str(name), "session") + memories_of(daemon, str(name), "summary"))
     assert "Who sells grey paint?" in lines
-    assert not [said for said in ("4711", "AT61", "8842", "horse", "7391", "blafasel") if said in lines]
+    assert not [word for word in ("4711", "AT61", "8842", "horse", "7391", "blafasel") if word in lines]
 
 
-def test_summaries_leave_out_what_its_owner_took_back(client: Client, daemon: RunningDaemon) -> None:
-    asked, said = key("undone"), "My sister's name is Clarabella."
-    name = client.turn(said, session_key=asked)["session"]
+def test_summaries_omit_deleted_memories(client: Client, daemon: RunningDaemon) -> None:
+    chat, message = key("undone"), "My sister's name is Clarabella."
+    name = client.turn(message, session_key=chat)["session"]
 
     def captured() -> list[str]:
-        return [one["id"] for one in client.memories(limit=100)["memories"] if one["text"] == said]
+        return [memory["id"] for memory in client.memories(limit=100)["memories"] if memory["text"] == message]
 
     eventually(captured)
     client.delete_memory(captured()[0])
-    client.turn("Who paints the boat?", session_key=asked)
-    client.turn(role="system", event="end", session_key=asked)
-    eventually(lambda: made(daemon, str(name), "session"))
-    (line,) = made(daemon, str(name), "session")
+    client.turn("Who paints the boat?", session_key=chat)
+    client.turn(role="system", event="end", session_key=chat)
+    eventually(lambda: memories_of(daemon, str(name), "session"))
+    (line,) = memories_of(daemon, str(name), "session")
     assert "Who paints the boat?" in line
     assert "Clarabella" not in line
 
 
-def test_small_talk_leaves_what_was_asked(client: Client, daemon: RunningDaemon) -> None:
-    asked = key("eggs")
+def test_summary_of_small_talk_has_the_questions(client: Client, daemon: RunningDaemon) -> None:
+    chat = key("eggs")
     for question, answer in (("How do I boil an egg?", "Six minutes."), ("And hard?", "Ten minutes.")):
-        name = client.turn(question, session_key=asked)["session"]
-        client.turn(answer, role="assistant", session_key=asked)
-    told = str(client.turn("/compact", session_key=asked)["command"])
-    assert "Asked: How do I boil an egg? · And hard?" in told
-    assert "Nothing of it is significant" in told
-    client.turn("What about altitude?", session_key=asked)
-    client.turn("Longer.", role="assistant", session_key=asked)
-    client.turn(role="system", event="end", session_key=asked)
-    eventually(lambda: made(daemon, str(name), "session"))
-    (line,) = made(daemon, str(name), "session")
+        name = client.turn(question, session_key=chat)["session"]
+        client.turn(answer, role="assistant", session_key=chat)
+    summary = str(client.turn("/compact", session_key=chat)["command"])
+    assert "Asked: How do I boil an egg? · And hard?" in summary
+    assert "Nothing of it is significant" in summary
+    client.turn("What about altitude?", session_key=chat)
+    client.turn("Longer.", role="assistant", session_key=chat)
+    client.turn(role="system", event="end", session_key=chat)
+    eventually(lambda: memories_of(daemon, str(name), "session"))
+    (line,) = memories_of(daemon, str(name), "session")
     assert line.endswith("Asked: What about altitude?")
 
 
 def test_older_messages_after_an_end_share_a_session(client: Client) -> None:
-    asked = key("older")
-    first = client.turn("Is it noon?", session_key=asked, at="2026-11-20T12:00:00Z")["session"]
-    client.turn(role="system", event="end", session_key=asked)
+    chat = key("older")
+    first = client.turn("Is it noon?", session_key=chat, at="2026-11-20T12:00:00Z")["session"]
+    client.turn(role="system", event="end", session_key=chat)
     later = [
-        client.turn(text, session_key=asked, at=f"2026-11-20T11:0{number}:00Z")["session"]
+        client.turn(text, session_key=chat, at=f"2026-11-20T11:0{number}:00Z")["session"]
         for number, text in enumerate(("Is it eleven?", "Is it past eleven?"))
     ]
     assert later[0] == later[1] != first
 
 
-def test_old_answer_is_no_answer_to_what_is_asked_now(client: Client) -> None:
-    asked = key("march")
-    march = client.turn("Which rope holds the awning?", session_key=asked, at="2026-03-10T12:00:00Z")
-    client.turn(role="system", event="end", session_key=asked)
-    now = client.turn("Which rope holds the swing?", session_key=asked)
-    told = client.turn("The blue one.", role="assistant", session_key=asked, at="2026-03-10T12:00:05Z")
-    assert (told["session"], told["seq"]) == (march["session"], 1)
-    lost = client.turn("The red one.", role="assistant", session_key=asked, at="2026-02-01T12:00:00Z")
+def test_old_answer_does_not_answer_the_current_question(client: Client) -> None:
+    chat = key("march")
+    march = client.turn("Which rope holds the awning?", session_key=chat, at="2026-03-10T12:00:00Z")
+    client.turn(role="system", event="end", session_key=chat)
+    now = client.turn("Which rope holds the swing?", session_key=chat)
+    reply = client.turn("The blue one.", role="assistant", session_key=chat, at="2026-03-10T12:00:05Z")
+    assert (reply["session"], reply["seq"]) == (march["session"], 1)
+    lost = client.turn("The red one.", role="assistant", session_key=chat, at="2026-02-01T12:00:00Z")
     assert (lost["session"], lost["health"]["log"]["state"]) == (None, "off")
-    told = client.turn("The chain.", role="assistant", session_key=asked)
-    assert (told["session"], told["seq"]) == (now["session"], 1)
+    reply = client.turn("The chain.", role="assistant", session_key=chat)
+    assert (reply["session"], reply["seq"]) == (now["session"], 1)
 
 
-def test_answered_conversation_is_found_before_what_was_just_asked(client: Client) -> None:
+def test_answered_conversation_ranks_before_the_repeated_question(client: Client) -> None:
     beans = key("beans")
     client.turn("How long do the borlotti beans soak?", session_key=beans, at="2026-11-20T10:00:00Z")
     answer = "Overnight, about twelve hours in cold water, because they are old."
-    told = client.turn(answer, role="assistant", session_key=beans, at="2026-11-20T10:00:05Z")
-    asked = "how long do the borlotti beans soak again?"
-    again = client.turn(asked, session_key=beans)
-    assert answer in again["context"], "what comes with the message has the conversation"
+    first = client.turn(answer, role="assistant", session_key=beans, at="2026-11-20T10:00:05Z")
+    question = "how long do the borlotti beans soak again?"
+    again = client.turn(question, session_key=beans)
+    assert answer in again["context"], "the context of the message has the conversation"
 
     def found(sources: list[str], most: int = 6) -> list[str]:
-        hits = client.search(asked, sources=sources, max_results=most)["results"]
+        hits = client.search(question, sources=sources, max_results=most)["results"]
         return [hit["path"] for hit in hits if "borlotti" in hit["snippet"]]
 
-    names = [f"session:{one['session']}" for one in (told, again)]
+    names = [f"session:{reply['session']}" for reply in (first, again)]
     eventually(lambda: set(found(["sessions"])) == set(names))
     assert found(["sessions"]) == found(["memory", "sessions"]) == names
     assert found(["sessions"], 1) == names[:1]
 
 
-def test_nothing_is_kept_of_what_is_not_to_be_remembered(client: Client, daemon: RunningDaemon) -> None:
-    asked = key("secret")
-    client.remember_session(session_key=asked, remember=False)
-    told = client.turn("Remember that my alarm code is blue-heron.", session_key=asked)
-    assert (told["remembered"], told["capture"], told["health"]["log"]["state"]) == (False, "no", "off")
-    assert told["bundle"] is not None
-    client.turn("I will.", role="assistant", session_key=asked)
-    assert "nothing to sum up" in str(client.turn("/compact", session_key=asked)["command"])
-    client.turn(role="system", event="end", session_key=asked)
+def test_withheld_session_stores_nothing(client: Client, daemon: RunningDaemon) -> None:
+    chat = key("secret")
+    client.remember_session(session_key=chat, remember=False)
+    reply = client.turn("Remember that my alarm code is blue-heron.", session_key=chat)
+    assert (reply["remembered"], reply["capture"], reply["health"]["log"]["state"]) == (False, "no", "off")
+    assert reply["bundle"] is not None
+    client.turn("I will.", role="assistant", session_key=chat)
+    assert "nothing to sum up" in str(client.turn("/compact", session_key=chat)["command"])
+    client.turn(role="system", event="end", session_key=chat)
     written = [path.read_text() for path in daemon.workspace.rglob("*") if path.is_file()]
     assert written
     assert not [text for text in written if "blue-heron" in text]
 
 
-def test_failure_becomes_a_memory(client: Client, daemon: RunningDaemon) -> None:
-    told = client.turn(
+def test_tool_failure_becomes_a_memory(client: Client, daemon: RunningDaemon) -> None:
+    reply = client.turn(
         role="tool", event="failure", event_text="the crawler hung on the third page", session_key=key("failed")
     )
-    assert told["capture"] == "queued"
+    assert reply["capture"] == "queued"
 
     def lines() -> list[str]:
         texts = [path.read_text() for path in (daemon.workspace / "memory").glob("2*.md")]
@@ -468,24 +470,24 @@ def test_failure_becomes_a_memory(client: Client, daemon: RunningDaemon) -> None
     assert "the crawler hung on the third page" in lines()[0]
 
 
-def test_what_its_owner_undid_or_deleted_is_not_captured_again_but_remembered(client: Client) -> None:
-    def why(text: str) -> list[str]:
-        return [one["reason"] for one in client.capture(text, dry_run=True)["dropped"]]
+def test_undone_or_deleted_memory_is_not_captured_again(client: Client) -> None:
+    def dropped_reasons(text: str) -> list[str]:
+        return [row["reason"] for row in client.capture(text, dry_run=True)["dropped"]]
 
     undone = client.capture("I like marzipan with figs.")["change"]
     client.undo(undone)
-    assert why("I like marzipan with figs.") == [SkipReason.TAKEN_BACK], "at once"
+    assert dropped_reasons("I like marzipan with figs.") == [SkipReason.TAKEN_BACK], "at once"
     assert client.capture("i like marzipan with figs!")["change"] is None
     done = client.turn("/remember I like marzipan with figs.", session_key=key("again"))["command"]
     assert done is not None
-    eventually(lambda: why("I like marzipan with figs.") == [])
+    eventually(lambda: dropped_reasons("I like marzipan with figs.") == [])
     client.delete_memory(done["memories"][0])
-    eventually(lambda: why("I like marzipan with figs.") == [SkipReason.TAKEN_BACK])
+    eventually(lambda: dropped_reasons("I like marzipan with figs.") == [SkipReason.TAKEN_BACK])
 
 
-def test_what_stands_in_a_log_that_was_moved_is_not_taken_for_taken_back(client: Client, daemon: RunningDaemon) -> None:
-    def why() -> list[str]:
-        return [one["reason"] for one in client.capture("I like quince jelly.", dry_run=True)["dropped"]]
+def test_memory_in_a_moved_log_does_not_count_as_deleted(client: Client, daemon: RunningDaemon) -> None:
+    def dropped_reasons() -> list[str]:
+        return [row["reason"] for row in client.capture("I like quince jelly.", dry_run=True)["dropped"]]
 
     log = daemon.workspace / "memory" / "2026-01-05.md"
     client.turn("I like quince jelly.", session_key=key("quinces"), at="2026-01-05T12:00:00Z")
@@ -495,19 +497,17 @@ def test_what_stands_in_a_log_that_was_moved_is_not_taken_for_taken_back(client:
         moved.parent.mkdir(parents=True, exist_ok=True)
         log = log.rename(moved)
         client.sync()
-        eventually(lambda: why() == [])
+        eventually(lambda: dropped_reasons() == [])
     log.unlink()
     client.sync()
-    eventually(lambda: why() == [SkipReason.TAKEN_BACK])
+    eventually(lambda: dropped_reasons() == [SkipReason.TAKEN_BACK])
 
 
-def test_names_that_follow_each_other_at_once_supersede_their_predecessors(
-    client: Client, daemon: RunningDaemon
-) -> None:
+def test_names_given_at_once_supersede_in_order(client: Client, daemon: RunningDaemon) -> None:
     names = ["Ann Berger", "Zoe Clark", "Bob Lee", "Kim Poe", "Al Roe"]
     for day, name in enumerate(names):
-        said, at = f"Hello, my name is {name}.", f"2026-11-1{day}T11:00:00Z"
-        assert client.turn(said, session_key=key(f"name{day}", "named"), at=at)["capture"] == "queued"
+        message, at = f"Hello, my name is {name}.", f"2026-11-1{day}T11:00:00Z"
+        assert client.turn(message, session_key=key(f"name{day}", "named"), at=at)["capture"] == "queued"
     folder = daemon.home / "named" / "memory"
     eventually(lambda: len(list(folder.glob("2026-11-1*.md"))) == len(names))
 
@@ -516,29 +516,25 @@ def test_names_that_follow_each_other_at_once_supersede_their_predecessors(
     ids = [(short_id(line.id),) for line in lines]
     assert [line.attributes.supersedes for line in lines] == [(), *ids[:-1]]
 
-    def told() -> list[str]:
+    def recalled_names() -> list[str]:
         bundle = str(client.turn("What is up today?", session_key=key("asks", "named"))["bundle"])
         return [name for name in names if name in bundle]
 
-    eventually(lambda: told() == names[-1:])
+    eventually(lambda: recalled_names() == names[-1:])
 
 
-def test_session_that_begins_anew_after_it_was_forgotten_is_captured(client: Client, daemon: RunningDaemon) -> None:
-    def said() -> str:
+def test_session_started_again_after_forgetting_is_captured(client: Client, daemon: RunningDaemon) -> None:
+    def logs() -> str:
         return "".join(path.read_text() for path in (daemon.home / "named" / "memory").glob("2*.md"))
 
-    asked = key("anew", "named")
-    first = client.turn("My dog is called Rex.", session_key=asked)
-    eventually(lambda: "called Rex" in said())
+    chat = key("anew", "named")
+    first = client.turn("My dog is called Rex.", session_key=chat)
+    eventually(lambda: "called Rex" in logs())
     client.forget_session(str(first["session"]), agent="named")
-    again = client.turn("My cat is called Tom.", session_key=asked)
+    again = client.turn("My cat is called Tom.", session_key=chat)
 
     assert (again["session"], again["seq"], again["capture"]) == (first["session"], first["seq"], "queued")
-    eventually(lambda: "called Tom" in said())
-
-
-def written_files(root: Path) -> dict[str, Any]:
-    return {str(path): path.read_bytes() for path in root.rglob("*") if path.is_file()}
+    eventually(lambda: "called Tom" in logs())
 
 
 def test_read_only_answers_and_writes_nothing(tmp_path: Path) -> None:
@@ -547,33 +543,30 @@ def test_read_only_answers_and_writes_nothing(tmp_path: Path) -> None:
     with RunningDaemon(tmp_path, config, workspace) as running:
         client = running.client()
         client.sync()
-        before = written_files(workspace)
-        told = client.turn("Which error means that a second process holds the lease?", session_key=key("reads"))
-        assert "GW-4172" in str(told["bundle"])
-        assert (told["remembered"], told["capture"]) == (False, "off")
+        before = contents(workspace)
+        reply = client.turn("Which error means that a second process holds the lease?", session_key=key("reads"))
+        assert "GW-4172" in str(reply["bundle"])
+        assert (reply["remembered"], reply["capture"]) == (False, "off")
         assert client.turn("/recall lease", session_key=key("reads"))["command"] is not None
-        for command in ("/remember tea", "/compact"):
-            with pytest.raises(Denied):
-                client.turn(command, session_key=key("reads"))
         client.turn(role="system", event="end", session_key=key("reads"))
-        assert written_files(workspace) == before
+        assert contents(workspace) == before
 
 
-def test_without_questions_and_answers_commands_and_recall_work(tmp_path: Path) -> None:
+def test_commands_and_recall_work_without_conversations(tmp_path: Path) -> None:
     workspace = write_workspace(tmp_path / "workspace")
     config = write_config(tmp_path, workspace, None, memory={"qa": {"enabled": False}})
     with RunningDaemon(tmp_path, config, workspace) as running:
         client = running.client()
         client.sync()
-        told = client.turn("Which error means that a second process holds the lease?", session_key=key("bare"))
-        assert "GW-4172" in str(told["bundle"])
-        assert (told["remembered"], told["health"]["context"]["state"]) == (False, "off")
+        reply = client.turn("Which error means that a second process holds the lease?", session_key=key("bare"))
+        assert "GW-4172" in str(reply["bundle"])
+        assert (reply["remembered"], reply["health"]["context"]["state"]) == (False, "off")
         assert client.turn("/remember I take tea", session_key=key("bare"))["command"] is not None
         assert not (workspace / "memory" / "sessions").exists()
 
 
 def test_kill_between_question_and_answer_and_at_the_end(tmp_path: Path) -> None:
-    """A question outlives a kill and gets its answer; a session that was ended gets exactly one memory."""
+    """A question survives a kill and gets its answer; an ended session gets exactly one memory."""
     workspace = write_workspace(tmp_path / "workspace")
     running = RunningDaemon(tmp_path, write_config(tmp_path, workspace, None), workspace)
     with running:
@@ -591,19 +584,19 @@ def test_kill_between_question_and_answer_and_at_the_end(tmp_path: Path) -> None
         assert name is not None
         file = workspace / "memory" / "sessions" / f"{name}.json"
         eventually(lambda: '"end": "told"' in file.read_text())
-        assert len(made(running, name, "session")) == 1
+        assert len(memories_of(running, name, "session")) == 1
         assert_nothing_queued_is_lost(running)
 
 
 def assert_nothing_queued_is_lost(running: RunningDaemon) -> None:
-    """Thirty messages at once, and a kill: each is captured in the end, once, though one is sent again."""
-    said = [f"I like the music of band{number}." for number in range(30)]
-    with ThreadPoolExecutor(len(said)) as threads:
-        tell = lambda text: running.client().turn(text, session_key=key("queued"))["capture"]  # noqa: E731
-        assert set(threads.map(tell, said)) == {"queued"}
+    """Send thirty messages at once and kill the daemon: each is captured exactly once, though one is sent again."""
+    messages = [f"I like the music of band{number}." for number in range(30)]
+    with ThreadPoolExecutor(len(messages)) as threads:
+        send = lambda text: running.client().turn(text, session_key=key("queued"))["capture"]  # noqa: E731
+        assert set(threads.map(send, messages)) == {"queued"}
     running.kill()
     running.start()
-    running.client().turn(said[-1], session_key=key("queued"))
+    running.client().turn(messages[-1], session_key=key("queued"))
 
     def captured() -> list[str]:
         logs = (running.workspace / "memory").glob("2*.md")
@@ -612,15 +605,15 @@ def assert_nothing_queued_is_lost(running: RunningDaemon) -> None:
         )
 
     def missing() -> set[str]:
-        return set(said) - set(captured())
+        return set(messages) - set(captured())
 
-    # as long as one more comes: a machine with other things to do is slow, and loses nothing
+    # wait as long as more arrive, since the machine may be slow
     while left := missing():
         eventually(lambda: missing() < left)
-    assert [one for one in captured() if one in said] == sorted(said)
+    assert [text for text in captured() if text in messages] == sorted(messages)
 
 
-def test_session_that_rests_is_over_and_stands_in_the_log_of_its_day(tmp_path: Path) -> None:
+def test_idle_session_ends_and_is_summarized_in_the_log_of_its_day(tmp_path: Path) -> None:
     workspace = write_workspace(tmp_path / "workspace")
     running = RunningDaemon(tmp_path, write_config(tmp_path, workspace, None, memory={"timezone": "UTC"}), workspace)
     with running:
@@ -633,31 +626,31 @@ def test_session_that_rests_is_over_and_stands_in_the_log_of_its_day(tmp_path: P
         running.start()
         assert name is not None
         assert young is not None
-        eventually(lambda: made(running, name, "session"))
+        eventually(lambda: memories_of(running, name, "session"))
         log = (workspace / "memory" / "2026-10-19.md").read_text()
         assert "问：哪个端口是网关的？决定：我们决定用第二个端口。" in log
-        assert made(running, young, "session") == []
+        assert memories_of(running, young, "session") == []
 
 
-def test_what_a_question_was_told_is_listed_and_judged(client: Client) -> None:
-    asked = key("told", "sparing")
-    first = client.turn("Which plum tree bears blue plums?", session_key=asked, agent="sparing")
-    second = client.turn("Which plum tree bears sour plums?", session_key=asked, agent="sparing")
+def test_shown_parts_are_listed_and_judged(client: Client) -> None:
+    chat = key("told", "sparing")
+    first = client.turn("Which plum tree bears blue plums?", session_key=chat, agent="sparing")
+    second = client.turn("Which plum tree bears sour plums?", session_key=chat, agent="sparing")
     session = str(first["session"])
     later, earlier = client.told(session=session, agent="sparing")["turns"]
     assert (later["seq"], later["q"], later["verdict"]) == (2, "Which plum tree bears sour plums?", second["verdict"])
     assert [(part["name"], part["tokens"], part["told"]) for part in earlier["parts"]] == [
         (line["name"], line["tokens"], line["told"]) for line in first["receipt"]
     ]
-    told = next(part for part in earlier["parts"] if part["told"])
-    assert (told["content"], told["verdict"]) == ("The plum tree number 1 bears blue plums.", "answerable")
+    shown = next(part for part in earlier["parts"] if part["told"])
+    assert (shown["content"], shown["verdict"]) == ("The plum tree number 1 bears blue plums.", "answerable")
     assert later["stableSince"] == earlier["stableSince"] == 1
     assert later["sequenceTokens"] > 0
-    client.judge_told(earlier["number"], told["name"], "noise", agent="sparing")
+    client.judge_told(earlier["number"], shown["name"], "noise", agent="sparing")
     (judged,) = client.told(before=later["number"], session=session, agent="sparing")["turns"]
-    assert next(part for part in judged["parts"] if part["name"] == told["name"])["judgement"] == "noise"
+    assert next(part for part in judged["parts"] if part["name"] == shown["name"])["judgement"] == "noise"
     with pytest.raises(NotFound):
         client.judge_told(earlier["number"], "another", "wrong", agent="sparing")
-    assert all(one["session"] != session for one in client.told()["turns"]), "what another agent was told"
+    assert all(turn["session"] != session for turn in client.told()["turns"]), "the turn of another agent"
     client.forget_session(session, agent="sparing")
     assert client.told(session=session, agent="sparing")["turns"] == []

@@ -35,7 +35,7 @@ COMMAND = "%h/.local/bin/memoryd"
 
 @pytest.fixture
 def units(tmp_path: Path) -> Path:
-    """The units as installed, with a command that exists here."""
+    """Return the units as installed, with a command that exists here."""
     directory = tmp_path / "units"
     directory.mkdir()
     for name in ("memoryd.service", "memoryd.socket"):
@@ -57,7 +57,7 @@ def verify(units: Path) -> subprocess.CompletedProcess[str]:
 
 
 @with_systemd
-def test_units_are_accepted_without_a_word(units: Path) -> None:
+def test_units_are_accepted_without_a_warning(units: Path) -> None:
     done = verify(units)
     assert (done.returncode, done.stderr) == (0, "")
 
@@ -71,7 +71,7 @@ def test_units_are_accepted_without_a_word(units: Path) -> None:
         ("WatchdogSec=30", "WatchdogSec=soon"),
     ],
 )
-def test_the_check_of_the_units_can_fail(units: Path, good: str, bad: str) -> None:
+def test_check_of_the_units_can_fail(units: Path, good: str, bad: str) -> None:
     service = units / "memoryd.service"
     service.write_text(service.read_text().replace(good, bad))
     done = verify(units)
@@ -79,7 +79,7 @@ def test_the_check_of_the_units_can_fail(units: Path, good: str, bad: str) -> No
 
 
 def filled_in(folder: Path, needs: ServiceNeeds, *, command: str, environment: Mapping[str, str]) -> Path:
-    """The units as the installer writes them, with the drop-in."""
+    """Return the units as the installer writes them, with the drop-in."""
     units = folder / "units"
     (units / "memoryd.service.d").mkdir(parents=True)
     service = service_unit((SYSTEMD / "memoryd.service").read_text(), [command], environment, why_more_memory="a test")
@@ -96,14 +96,14 @@ NEEDS = ServiceNeeds(own=(Path("/s"),), workspaces=(), readable=())
 
 @with_systemd
 @pytest.mark.parametrize("odd", ["plain", "a b", "100%h", "$HOME", "ünï 文", "semi;colon #x", "a:b", "[x]*?"])
-def test_units_with_odd_paths_are_accepted_without_a_word(tmp_path: Path, odd: str) -> None:
+def test_units_with_unusual_paths_are_accepted_without_a_warning(tmp_path: Path, odd: str) -> None:
     program = tmp_path / odd / "memoryd"
     program.parent.mkdir()
     program.symlink_to("/bin/true")
     folders = [Path(f"/data/{odd}"), *map(Path, ("/data/'", '/data/"q\\', "/data/\\x41 \"'"))]
     needs = replace(NEEDS, own=tuple(folders), network="a test", gpu="a test")
-    told = {"MEMORYD_CONFIG": f"/c/{odd}", "MEMORYD_STATE_DIR": "/a \"q\" 'q' \\ back"}
-    done = verify(filled_in(tmp_path, needs, command=str(program), environment=told))
+    environment = {"MEMORYD_CONFIG": f"/c/{odd}", "MEMORYD_STATE_DIR": "/a \"q\" 'q' \\ back"}
+    done = verify(filled_in(tmp_path, needs, command=str(program), environment=environment))
     assert (done.returncode, done.stderr) == (0, "")
 
 
@@ -111,7 +111,7 @@ def test_units_with_odd_paths_are_accepted_without_a_word(tmp_path: Path, odd: s
 @pytest.mark.parametrize(
     ("good", "bad"), [("ProtectSystem=strict", "ProtectSystem=strictly"), ('"-/s"', "s"), ("PrivateTmp", "PrivateTemp")]
 )
-def test_the_check_of_the_drop_in_can_fail(tmp_path: Path, good: str, bad: str) -> None:
+def test_check_of_the_drop_in_can_fail(tmp_path: Path, good: str, bad: str) -> None:
     units = filled_in(tmp_path, NEEDS, command="/bin/true", environment={})
     drop_in = units / "memoryd.service.d" / "hardening.conf"
     drop_in.write_text(drop_in.read_text().replace(good, bad))
@@ -120,7 +120,7 @@ def test_the_check_of_the_drop_in_can_fail(tmp_path: Path, good: str, bad: str) 
 
 
 @with_systemd
-def test_exposure_of_the_service_does_not_grow(units: Path, tmp_path: Path) -> None:
+def test_exposure_of_the_service_is_limited(units: Path, tmp_path: Path) -> None:
     done = analyze(units, "security", "--offline=true", "--threshold=70", "./memoryd.service")
     assert done.returncode == 0, done.stdout
     done = analyze(units, "security", "--offline=true", "--threshold=30", "./memoryd.service")
@@ -135,7 +135,7 @@ def settings(name: str) -> dict[str, str]:
     return dict(line.split("=", 1) for line in lines if re.match(r"[A-Z]\w+=", line))
 
 
-def test_service_leaves_the_socket_and_its_directory_to_the_socket_unit() -> None:
+def test_socket_unit_owns_the_socket_and_its_directory() -> None:
     service, sock = settings("memoryd.service"), settings("memoryd.socket")
     assert not {"RuntimeDirectory", "StateDirectory"} & service.keys()
     assert (sock["ListenStream"], sock["SocketMode"], sock["DirectoryMode"]) == (
@@ -147,7 +147,7 @@ def test_service_leaves_the_socket_and_its_directory_to_the_socket_unit() -> Non
     assert service["ExecStart"] == COMMAND
 
 
-def test_errors_that_do_not_heal_are_not_retried() -> None:
+def test_permanent_errors_are_not_retried() -> None:
     service = settings("memoryd.service")
     assert {"64", "77", "78"} <= set(service["RestartPreventExitStatus"].split())
     assert (service["Restart"], service["Type"], service["NotifyAccess"]) == ("on-failure", "notify", "main")
@@ -172,7 +172,7 @@ KEYS: dict[str, type] = {
     "WorkingDirectory": str,
     "AbandonProcessGroup": bool,
 }
-"""Key → type, by launchd.plist(5)."""
+"""Keys and types of launchd.plist(5)."""
 
 
 def installed_agent() -> dict[str, object]:
@@ -192,7 +192,7 @@ def test_agent_is_a_property_list_of_known_keys() -> None:
     assert agent["SoftResourceLimits"] == {"NumberOfFiles": 4096, "Core": 0}
 
 
-def test_agent_has_only_absolute_paths_once_its_places_are_filled_in() -> None:
+def test_installed_agent_has_only_absolute_paths() -> None:
     agent = installed_agent()
     assert "@" not in str(agent)
     paths = [
@@ -212,14 +212,14 @@ def _texts(value: object) -> list[str]:
 
 @with_systemd
 @pytest.mark.skipif(shutil.which("systemd-socket-activate") is None, reason="needs systemd-socket-activate")
-def test_daemon_answers_on_the_socket_of_a_manager_from_the_first_connection(tmp_path: Path) -> None:
-    """The socket is there before the daemon: who connects first waits in its queue, and is answered."""
+def test_daemon_answers_the_first_connection_to_an_activated_socket(tmp_path: Path) -> None:
+    """The socket exists before the daemon: the first connection waits in its queue, and is answered."""
     workspace = write_workspace(tmp_path / "notes")
     daemon = RunningDaemon(tmp_path, write_config(tmp_path, workspace, None), workspace)
     (tmp_path / "home").mkdir()
     daemon.socket.parent.mkdir(mode=0o700)
-    told = [f"--setenv={name}={value}" for name, value in daemon.env.items()]
-    listen = ["systemd-socket-activate", f"--listen={daemon.socket}", "--fdname=memoryd", *told]
+    set_environment = [f"--setenv={name}={value}" for name, value in daemon.env.items()]
+    listen = ["systemd-socket-activate", f"--listen={daemon.socket}", "--fdname=memoryd", *set_environment]
     with daemon.log.open("ab") as log:
         activating = subprocess.Popen(
             [*listen, sys.executable, "-m", "memoryd.daemon.main"],
@@ -229,7 +229,7 @@ def test_daemon_answers_on_the_socket_of_a_manager_from_the_first_connection(tmp
             stderr=log,
         )
     try:
-        # a socket that is bound refuses until it listens
+        # a bound socket refuses connections until it listens
         eventually(lambda: _listens(daemon.socket))
         with Client(daemon.socket, timeout=120) as client:
             status = client.status()
@@ -240,18 +240,18 @@ def test_daemon_answers_on_the_socket_of_a_manager_from_the_first_connection(tmp
         activating.send_signal(signal.SIGTERM)
         code = activating.wait(60)
     assert code == Exit.DONE, daemon.log.read_text()
-    # the manager's socket is the manager's to remove
+    # the manager removes its own socket
     assert daemon.socket.is_socket()
 
 
 def _listens(path: Path) -> bool:
-    """Tell whether somebody listens on a socket, without a connection: proc(5) has the flag in the fourth column."""
+    """Tell whether a socket listens, without connecting: the fourth column of /proc/net/unix has the flag."""
     found = (line.split() for line in Path("/proc/net/unix").read_text().splitlines())
     return any(words[-1] == str(path) and words[3] == "00010000" for words in found)
 
 
 def runs(command: Sequence[str], service: Mapping[str, str], environment: Mapping[str, str], most: int = 3) -> int:
-    """Run a program as systemd would by the unit, and return how often it was started, `most` at most."""
+    """Run a program as systemd does by the unit; return how often it was started, at most `most` times."""
     for count in range(1, most + 1):
         code = ran([*command], env=dict(environment), stdin=subprocess.DEVNULL, capture_output=True).returncode
         is_clean = code == 0 or code in (-signal.SIGHUP, -signal.SIGINT, -signal.SIGTERM, -signal.SIGPIPE)
@@ -272,13 +272,13 @@ def runs(command: Sequence[str], service: Mapping[str, str], environment: Mappin
         ("kill -TERM $$", 1),
     ],
 )
-def test_what_is_started_again_and_what_is_not(ending: str, times: int) -> None:
+def test_exit_codes_that_cause_a_restart(ending: str, times: int) -> None:
     assert runs(["/bin/sh", "-c", ending], settings("memoryd.service"), os.environ) == times
 
 
 @pytest.fixture
 def misconfigured(tmp_path: Path) -> dict[str, str]:
-    """What a daemon is told that cannot start."""
+    """Return the environment of a daemon that cannot start."""
     config = tmp_path / "config.json5"
     config.write_text("{ agents: 5 }")
     return {**os.environ, "MEMORYD_CONFIG": str(config)}
@@ -292,23 +292,23 @@ def test_wrong_configuration_does_not_loop_under_systemd(misconfigured: dict[str
     assert ran(MEMORYD, env=misconfigured, stderr=subprocess.DEVNULL).returncode == Exit.CONFIG
 
 
-def test_wrong_configuration_is_told_once_under_launchd(misconfigured: dict[str, str]) -> None:
-    """launchd starts again whatever did not end with success."""
-    told = installed_agent()["EnvironmentVariables"]
-    assert isinstance(told, dict)
-    done = ran(MEMORYD, env={**misconfigured, **told, "PATH": os.environ["PATH"]}, capture_output=True, text=True)
+def test_wrong_configuration_is_reported_once_under_launchd(misconfigured: dict[str, str]) -> None:
+    """launchd restarts everything that does not end with success."""
+    variables = installed_agent()["EnvironmentVariables"]
+    assert isinstance(variables, dict)
+    done = ran(MEMORYD, env={**misconfigured, **variables, "PATH": os.environ["PATH"]}, capture_output=True, text=True)
     assert done.returncode == 0
     assert "agents" in done.stderr
 
 
-def test_database_that_is_not_ours_is_told_once_under_launchd(tmp_path: Path) -> None:
+def test_foreign_database_is_reported_once_under_launchd(tmp_path: Path) -> None:
     theirs = tmp_path / "theirs.sqlite"
     theirs.write_bytes(b"SQLite format 3\x00" + bytes(84))
     search = {"provider": "none", "store": {"path": str(theirs)}}
     config = tmp_path / "config.json5"
     config.write_text(json.dumps({"agents": {"defaults": {"workspace": str(tmp_path), "memorySearch": search}}}))
-    told = {"MEMORYD_SUPERVISOR": "launchd", "MEMORYD_CONFIG": str(config)}
-    done = ran(MEMORYD, env={**os.environ, **told}, capture_output=True, text=True)
+    variables = {"MEMORYD_SUPERVISOR": "launchd", "MEMORYD_CONFIG": str(config)}
+    done = ran(MEMORYD, env={**os.environ, **variables}, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert "is not an index of memoryd" in done.stderr
 
@@ -328,13 +328,13 @@ os.execv(sys.executable, [sys.executable, "-m", "memoryd.daemon.main"])
 
 
 def can_shut_in() -> bool:
-    """Tell whether a read-only system can be had here, for one process."""
+    """Tell whether one process can be given a read-only system here."""
     words = ["unshare", "-Urm", "mount", "-o", "remount,bind,ro", "/"]
     return bool(shutil.which("unshare")) and subprocess.run(words, capture_output=True, check=False).returncode == 0
 
 
 def needed_folders(daemon: RunningDaemon, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Return what the drop-in for a daemon's configuration lets it write to."""
+    """Return the folders that the drop-in of a daemon's configuration makes writable."""
     for name, value in daemon.env.items():
         monkeypatch.setenv(name, value)
     needs = needs_of(load().config, has_gpu=False)
@@ -346,7 +346,7 @@ def needed_folders(daemon: RunningDaemon, monkeypatch: pytest.MonkeyPatch) -> li
 
 
 @pytest.mark.skipif(not can_shut_in(), reason="needs user and mount namespaces")
-def test_daemon_works_with_its_model_where_only_its_own_folders_can_be_written(
+def test_daemon_works_with_only_its_own_folders_writable(
     tmp_path: Path, starter_model: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     workspace = write_workspace(tmp_path / "notes")

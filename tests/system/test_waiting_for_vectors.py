@@ -1,4 +1,4 @@
-"""What status says of vectors that are missing, and how a wait for them ends where none will come: the real daemon."""
+"""Missing vectors in the status, and waits for vectors that end when none can come."""
 
 import json
 import socket
@@ -21,7 +21,7 @@ from tests.waiting import eventually
 NOTES = 50
 HUB_MODEL = "hf:owner/repository/model.gguf"
 AT_ONCE_SECONDS = 30.0
-"""Of the ten minutes that a command waits by itself; a busy machine is slow to start it."""
+"""Of the ten minutes that a command may wait; a busy machine starts it slowly."""
 
 
 @pytest.fixture
@@ -44,15 +44,15 @@ def remote(url: str, **more: object) -> dict[str, object]:
 
 
 def memoryctl(daemon: RunningDaemon, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run a command that may wait for ten minutes, and insist that it does not."""
+    """Run a command that may wait for ten minutes, and check that it does not."""
     began = time.monotonic()
     done = daemon.memoryctl(*arguments)
     assert time.monotonic() - began < AT_ONCE_SECONDS
     return done
 
 
-def ended_with(daemon: RunningDaemon, *arguments: str) -> str:
-    """Return the reason that a command gives for not waiting any longer."""
+def give_up_reason(daemon: RunningDaemon, *arguments: str) -> str:
+    """Return the reason of a command for not waiting any longer."""
     done = memoryctl(daemon, *arguments)
     assert done.returncode == Exit.ERROR, done.stdout
     assert f"{NOTES} passages to embed" in done.stdout
@@ -63,7 +63,7 @@ def without_model(home: Path) -> dict[str, object]:
     return {"provider": "local", "local": {"modelPath": str(home / "none.gguf"), "threads": 1}}
 
 
-def test_what_lacks_a_vector_is_pending_while_no_model_is_at_hand(tmp_path: Path, notes: Path) -> None:
+def test_missing_vectors_are_pending_without_a_model(tmp_path: Path, notes: Path) -> None:
     with running(tmp_path, notes, without_model(tmp_path)) as daemon:
         with Client(daemon.socket) as client:
             pending = client.sync("indexed")
@@ -79,11 +79,9 @@ def test_what_lacks_a_vector_is_pending_while_no_model_is_at_hand(tmp_path: Path
 
 
 @pytest.mark.parametrize("command", [("sync", "--wait", "embedded"), ("index",), ("reindex", "--embeddings")])
-def test_command_ends_with_the_reason_while_no_model_is_at_hand(
-    tmp_path: Path, notes: Path, command: Sequence[str]
-) -> None:
+def test_command_ends_with_the_reason_without_a_model(tmp_path: Path, notes: Path, command: Sequence[str]) -> None:
     with running(tmp_path, notes, without_model(tmp_path)) as daemon:
-        reason = ended_with(daemon, *command)
+        reason = give_up_reason(daemon, *command)
         assert reason.startswith("note: main: no vectors: ")
         assert "none.gguf" in reason or "llama-cpp-python" in reason
         pending: Any = json.loads(memoryctl(daemon, *command, "--json").stdout)
@@ -92,7 +90,7 @@ def test_command_ends_with_the_reason_while_no_model_is_at_hand(
         assert "no vectors" in pending["reason"]
 
 
-def test_wait_ends_where_no_provider_is_wanted_and_nothing_is_pending(tmp_path: Path, notes: Path) -> None:
+def test_wait_ends_without_a_provider_and_nothing_is_pending(tmp_path: Path, notes: Path) -> None:
     with running(tmp_path, notes, {"provider": "none"}) as daemon:
         done = memoryctl(daemon, "sync", "--wait", "embedded")
         assert done.returncode == Exit.ERROR
@@ -100,12 +98,12 @@ def test_wait_ends_where_no_provider_is_wanted_and_nothing_is_pending(tmp_path: 
         assert daemon.agent()["pendingEmbeddings"] == 0
 
 
-def test_wait_ends_where_the_provider_has_no_key(tmp_path: Path, notes: Path) -> None:
+def test_wait_ends_without_a_key_of_the_provider(tmp_path: Path, notes: Path) -> None:
     with running(tmp_path, notes, {"provider": "openai"}) as daemon:
-        assert "there is no key for openai" in ended_with(daemon, "index")
+        assert "there is no key for openai" in give_up_reason(daemon, "index")
 
 
-def test_wait_ends_where_the_budget_of_the_day_is_spent(tmp_path: Path, notes: Path, endpoint: Endpoint) -> None:
+def test_wait_ends_when_the_daily_budget_is_spent(tmp_path: Path, notes: Path, endpoint: Endpoint) -> None:
     with running(tmp_path, notes, remote(endpoint.url, tokensPerDay=200)) as daemon:
         done = memoryctl(daemon, "index")
         assert done.returncode == Exit.ERROR
@@ -115,17 +113,17 @@ def test_wait_ends_where_the_budget_of_the_day_is_spent(tmp_path: Path, notes: P
         assert agent["pendingEmbeddings"] == NOTES - agent["embedded"]
 
 
-def test_wait_ends_where_the_model_cannot_be_fetched(tmp_path: Path, notes: Path) -> None:
+def test_wait_ends_when_the_model_cannot_be_downloaded(tmp_path: Path, notes: Path) -> None:
     pytest.importorskip("llama_cpp")
     with socket.socket() as closed:
         closed.bind(("127.0.0.1", 0))
         hub = f"http://127.0.0.1:{closed.getsockname()[1]}"
         search = {"provider": "local", "local": {"modelPath": HUB_MODEL}}
         with running(tmp_path, notes, search, HF_ENDPOINT=hub) as daemon:
-            assert "cannot reach 127.0.0.1" in ended_with(daemon, "index")
+            assert "cannot reach 127.0.0.1" in give_up_reason(daemon, "index")
 
 
-def test_wait_goes_on_while_a_provider_may_yet_answer(tmp_path: Path, notes: Path) -> None:
+def test_wait_continues_while_the_provider_may_answer(tmp_path: Path, notes: Path) -> None:
     endpoint = Endpoint(tmp_path)
     reached: list[SyncReply] = []
     with running(tmp_path, notes, remote(endpoint.url)) as daemon:

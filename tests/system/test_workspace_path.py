@@ -1,4 +1,4 @@
-"""A workspace whose path leads through a symlink, which is re-pointed while the daemon runs."""
+"""A workspace whose path has a symlink, which is changed while the daemon runs."""
 
 from pathlib import Path
 
@@ -15,7 +15,7 @@ def repoint(link: Path, target: Path) -> None:
     new.rename(link)
 
 
-def test_answers_are_incomplete_while_the_path_leads_to_another_folder(tmp_path: Path) -> None:
+def test_answers_are_incomplete_while_the_path_leads_elsewhere(tmp_path: Path) -> None:
     for name in ("first", "second"):
         (tmp_path / name / "memory").mkdir(parents=True)
         (tmp_path / name / "memory" / "note.md").write_text(f"The quetzal of the {name}.\n")
@@ -30,7 +30,7 @@ def test_answers_are_incomplete_while_the_path_leads_to_another_folder(tmp_path:
             return found["complete"], found["pendingFiles"]
 
         def parts() -> set[str]:
-            return {str(one["part"]) for one in client.status()["agents"][0]["degraded"]}
+            return {str(part["part"]) for part in client.status()["agents"][0]["degraded"]}
 
         assert health() == (True, 0)
         assert "workspace" not in parts()
@@ -47,8 +47,8 @@ def test_answers_are_incomplete_while_the_path_leads_to_another_folder(tmp_path:
         eventually(lambda: "workspace" not in parts())
 
 
-def test_no_note_of_the_other_folder_is_read_by_the_name_of_one_that_is_indexed(tmp_path: Path) -> None:
-    """There its own `.memoryignore` holds, which nobody has looked at."""
+def test_notes_of_another_folder_are_not_read(tmp_path: Path) -> None:
+    """They would be subject to its own `.memoryignore`, which was not read."""
     for name in ("first", "second"):
         (tmp_path / name / "memory").mkdir(parents=True)
         (tmp_path / name / "memory" / "note.md").write_text(f"The quetzal of the {name}.\n")
@@ -62,7 +62,7 @@ def test_no_note_of_the_other_folder_is_read_by_the_name_of_one_that_is_indexed(
         assert client.get("memory/note.md")["text"] == "The quetzal of the first.\n"
 
 
-def test_nothing_is_written_while_the_path_leads_to_another_folder(tmp_path: Path) -> None:
+def test_nothing_is_written_while_the_path_leads_elsewhere(tmp_path: Path) -> None:
     for name in ("first", "second"):
         (tmp_path / name / "memory").mkdir(parents=True)
     link = tmp_path / "current"

@@ -1,4 +1,4 @@
-"""The real daemon over two notes, by words only, for tests that send it whatever comes to mind."""
+"""Run the real daemon over two notes without a model."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,7 +10,7 @@ from tests.daemon import RunningDaemon, indexed_daemon
 
 @contextmanager
 def words_only(home: Path, **sections: Any) -> Iterator[RunningDaemon]:
-    """Run it in `home`, up and indexed; `sections` of the configuration stand beside `agents`."""
+    """Run it in `home`, indexed; `sections` are added to the configuration beside `agents`."""
     workspace = home / "workspace"
     (workspace / "memory").mkdir(parents=True)
     (workspace / "MEMORY.md").write_text("# Memory\n\nThe gateway runs on alder.\n")

@@ -1,4 +1,4 @@
-"""The text model of the real daemon: what status and doctor tell of it, and that all else goes on without."""
+"""The text model of the real daemon: status and doctor, and everything else without it."""
 
 import json
 import stat
@@ -40,42 +40,38 @@ def text_model(running: RunningDaemon) -> TextModelReply:
     return found
 
 
-def said(running: RunningDaemon, *arguments: str) -> str:
-    command = [str(Path(sys.executable).parent / "memoryctl"), *arguments]
-    return ran(command, env=running.env, capture_output=True, text=True, check=False).stdout
-
-
 def doctor(running: RunningDaemon) -> dict[str, str]:
-    (found,) = [
-        check for check in json.loads(said(running, "doctor", "--json"))["checks"] if check["part"] == "text model"
-    ]
+    checks = json.loads(running.memoryctl("doctor", "--json").stdout)["checks"]
+    (found,) = [check for check in checks if check["part"] == "text model"]
     return dict(found)
 
 
-def test_without_one_there_is_none(tmp_path: Path, notes: Path) -> None:
+def test_no_text_model_is_configured(tmp_path: Path, notes: Path) -> None:
     with daemon(tmp_path, notes) as running:
         assert running.agent()["llm"] is None
         assert doctor(running)["state"] == "off"
 
 
-def test_local_model_is_there_and_loaded_when_asked_only(tmp_path: Path, notes: Path) -> None:
+def test_local_model_is_loaded_only_when_needed(tmp_path: Path, notes: Path) -> None:
     pytest.importorskip("llama_cpp")
     model = write_chat_model(tmp_path / "chat.gguf")
     with daemon(tmp_path, notes, provider="local", model="chat.gguf") as running:
         eventually(lambda: text_model(running)["state"] == "ready")
-        told = text_model(running)
-        assert (told["provider"], told["model"], told["destination"]) == ("local", "Tiny-Chat", None)
-        assert told["worker"] is not None
-        assert told["worker"]["pid"] is None
+        model_status = text_model(running)
+        assert (model_status["provider"], model_status["model"], model_status["destination"]) == (
+            "local",
+            "Tiny-Chat",
+            None,
+        )
+        assert model_status["worker"] is not None
+        assert model_status["worker"]["pid"] is None
         assert running.degraded() == {}
         found = doctor(running)
         assert found["state"] == "ok"
         assert found["message"] == f"Tiny-Chat (llama), 4096 tokens: {model}"
 
 
-def test_file_that_does_not_write_is_told_with_the_key_and_search_goes_on(
-    tmp_path: Path, notes: Path, starter_model: Path
-) -> None:
+def test_unsuitable_model_file_is_reported_and_search_works(tmp_path: Path, notes: Path, starter_model: Path) -> None:
     pytest.importorskip("llama_cpp")
     with daemon(tmp_path, notes, provider="local", model=str(starter_model)) as running:
         eventually(lambda: "text model" in running.degraded())
@@ -88,21 +84,21 @@ def test_file_that_does_not_write_is_told_with_the_key_and_search_goes_on(
         assert "memory.llm.model" in found["hint"]
 
 
-def test_endpoint_is_named_and_asked_nothing_by_itself(tmp_path: Path, notes: Path) -> None:
+def test_endpoint_is_named_and_gets_no_request_by_itself(tmp_path: Path, notes: Path) -> None:
     address = "http://127.0.0.1:9/v1"
     with daemon(tmp_path, notes, provider="openai", model="m-1", baseUrl=address, apiKey=KEY) as running:
         eventually(lambda: text_model(running)["state"] == "ready")
-        told = text_model(running)
-        assert (told["destination"], told["callsToday"], told["callsPerDay"]) == ("127.0.0.1:9", 0, 1000)
-        assert told["worker"] is None
-        shown = said(running, "status") + said(running, "status", "--json") + said(running, "doctor")
+        status = text_model(running)
+        assert (status["destination"], status["callsToday"], status["callsPerDay"]) == ("127.0.0.1:9", 0, 1000)
+        assert status["worker"] is None
+        shown = "".join(running.memoryctl(*words).stdout for words in (("status",), ("status", "--json"), ("doctor",)))
         assert "127.0.0.1:9" in shown
         assert "memories and messages are sent there" in shown
         assert KEY not in shown
         assert KEY not in running.log.read_text()
 
 
-def test_missing_key_degrades_and_is_mended_by_the_next_start(tmp_path: Path, notes: Path) -> None:
+def test_missing_key_is_reported_until_a_start_with_it(tmp_path: Path, notes: Path) -> None:
     file = tmp_path / "key"
     with daemon(tmp_path, notes, provider="openai", model="m-1", apiKey={"file": str(file)}) as running:
         eventually(lambda: "text model" in running.degraded())
@@ -116,7 +112,7 @@ def test_missing_key_degrades_and_is_mended_by_the_next_start(tmp_path: Path, no
 
 
 @pytest.mark.parametrize("provider", ["local", "openai"])
-def test_provider_without_a_model_is_a_problem_of_the_configuration(tmp_path: Path, notes: Path, provider: str) -> None:
+def test_provider_without_a_model_is_a_configuration_error(tmp_path: Path, notes: Path, provider: str) -> None:
     config = write_config(tmp_path, notes, None, memory={"llm": {"provider": provider}, "backend": "bultin"})
     command = [str(Path(sys.executable).parent / "memoryd"), "--config", str(config)]
     ended = ran(command, capture_output=True, text=True, check=False, timeout=60)

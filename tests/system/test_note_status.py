@@ -1,6 +1,5 @@
-"""What the front matter of a note says of whether it holds: told in every output, behind what holds, by the day."""
+"""Status in the front matter of a note: shown in every output, and lowers the rank, by the current day."""
 
-import json
 from collections.abc import Iterator
 from datetime import date, timedelta
 from pathlib import Path
@@ -12,6 +11,7 @@ from memoryd.domain.text.note_status import STATUS_EFFECTS
 from memoryd.domain.text.sanitizing import Flag
 from tests.daemon import RunningDaemon
 from tests.mcp_program import driven, text_of
+from tests.system.agents import daemon_of_agents
 
 SAYS = "The boiler of the cabin takes {} litres of glycol."
 NOTES = {
@@ -30,7 +30,7 @@ NOTES = {
 def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningDaemon]:
     workspace = tmp_path_factory.mktemp("standing")
     (workspace / "memory").mkdir()
-    # of the start of the daemon, not of the suite
+    # not at import: the day may change while the suite runs
     today = date.today()  # noqa: DTZ011  the owner's day
     days = {"today": today, "tomorrow": today + timedelta(days=1), "long_ago": today - timedelta(days=9)}
     for number, (name, (head, _)) in enumerate(NOTES.items(), start=10):
@@ -42,24 +42,21 @@ def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningDaemon]:
     (workspace / "memory" / "2026-10-01.md").write_text(
         "---\nstatus: deprecated\n---\n## Retain\n\n- W: The shed code is 5512.\n"
     )
-    config = workspace / "config.json5"
-    agents = {"defaults": {"memorySearch": {"provider": "none"}}, "list": [{"id": "main", "workspace": str(workspace)}]}
-    config.write_text(json.dumps({"agents": agents}))
-    with RunningDaemon(workspace, config, workspace) as running:
+    with daemon_of_agents(workspace, [{"id": "main"}], workspace) as running:
         running.client().sync()
         yield running
 
 
-def shown(daemon: RunningDaemon, *words: str) -> str:
-    done = daemon.memoryctl(*words)
-    return str(done.stdout + done.stderr)
+def output_of(daemon: RunningDaemon, *words: str) -> str:
+    result = daemon.memoryctl(*words)
+    return str(result.stdout + result.stderr)
 
 
-def name_of(one: Any) -> str:
-    return Path(one["path"]).stem
+def name_of(hit: Any) -> str:
+    return Path(hit["path"]).stem
 
 
-def test_search_tells_it_and_puts_it_behind(daemon: RunningDaemon) -> None:
+def test_search_flags_the_status_and_ranks_lower(daemon: RunningDaemon) -> None:
     hits = daemon.client().search("litres of glycol for the boiler of the cabin", max_results=20, explain=True)[
         "results"
     ]
@@ -68,31 +65,31 @@ def test_search_tells_it_and_puts_it_behind(daemon: RunningDaemon) -> None:
     assert places == sorted(places, reverse=True)
     score = {name_of(hit): hit["score"] for hit in hits}
     for hit in hits:
-        told = [STATUS_EFFECTS[flag].because for flag in NOTES[name_of(hit)][1]]
-        assert all(one in hit["explain"]["because"] for one in told)
+        reasons = [STATUS_EFFECTS[flag].because for flag in NOTES[name_of(hit)][1]]
+        assert all(reason in hit["explain"]["because"] for reason in reasons)
     assert score["deprecated"] == pytest.approx(score["stable"] * STATUS_EFFECTS[Flag.DEPRECATED].weight, rel=0.1)
-    text = shown(daemon, "search", "-k", "20", "litres of glycol for the boiler of the cabin")
+    text = output_of(daemon, "search", "-k", "20", "litres of glycol for the boiler of the cabin")
     assert "(deprecated, stale)" in text
 
 
-def test_get_tells_it_also_where_the_lines_are_further_down(daemon: RunningDaemon) -> None:
+def test_get_flags_the_status_for_any_lines(daemon: RunningDaemon) -> None:
     for name, (_, flags) in NOTES.items():
         assert tuple(daemon.client().get(f"memory/{name}.md", start=6, lines=1)["flags"]) == flags
-    assert "flags: deprecated" in shown(daemon, "get", "memory/deprecated.md")
+    assert "flags: deprecated" in output_of(daemon, "get", "memory/deprecated.md")
 
 
-def test_recall_and_bundle_tell_it(daemon: RunningDaemon) -> None:
+def test_recall_and_bundle_flag_the_status(daemon: RunningDaemon) -> None:
     question = "how many litres of glycol does the boiler of the cabin take"
     items = daemon.client().recall(question, format="items", k=20)["results"]
-    told = {name_of(item): tuple(item.get("flags") or ()) for item in items if item["is"] == "passage"}
-    assert told["both"] == (Flag.DEPRECATED, Flag.STALE)
-    assert not told["holds"]
+    flags = {name_of(item): tuple(item.get("flags") or ()) for item in items if item["is"] == "passage"}
+    assert flags["both"] == (Flag.DEPRECATED, Flag.STALE)
+    assert not flags["holds"]
     bundle = daemon.client().recall(question, format="bundle", k=20, budget=4_000)["bundle"]
     assert "[deprecated] [stale] " in bundle
     assert "[draft] " in bundle
 
 
-def test_memory_of_a_page_that_holds_no_longer_is_told_so(daemon: RunningDaemon) -> None:
+def test_memory_of_a_deprecated_page_is_flagged(daemon: RunningDaemon) -> None:
     item = daemon.client().recall("what wood is the mast of", explain=True)["results"][0]
     assert item["flags"] == ["deprecated"]
     assert STATUS_EFFECTS[Flag.DEPRECATED].because in item["explain"]["because"]
@@ -102,22 +99,22 @@ def test_memory_of_a_page_that_holds_no_longer_is_told_so(daemon: RunningDaemon)
     )
 
 
-def test_memory_of_a_note_that_holds_no_longer_stands_behind_an_older_one(daemon: RunningDaemon) -> None:
+def test_memory_of_a_deprecated_note_is_superseded_by_an_older_one(daemon: RunningDaemon) -> None:
     items = daemon.client().recall("what is the shed code", explain=True)["results"]
-    told = [(item["content"], item.get("flags"), item.get("supersededBy", [])) for item in items[:2]]
-    assert told == [
+    found = [(item["content"], item.get("flags"), item.get("supersededBy", [])) for item in items[:2]]
+    assert found == [
         ("The shed code is 8024.", None, []),
         ("The shed code is 5512.", ["deprecated"], [items[0]["id"]]),
     ]
 
 
-def test_mcp_tells_it(daemon: RunningDaemon) -> None:
+def test_mcp_shows_the_status(daemon: RunningDaemon) -> None:
     with driven(daemon) as program:
         found = program.call("memory_search", query="litres of glycol for the boiler of the cabin")
     assert "; deprecated\n" in text_of(found)
 
 
-def test_words_of_keys_alone_do_not_focus_the_front_matter(daemon: RunningDaemon) -> None:
+def test_front_matter_is_never_the_focus(daemon: RunningDaemon) -> None:
     hits = daemon.client().search("zeppelin manual")["results"]
     assert hits
     for hit in hits:
@@ -127,6 +124,6 @@ def test_words_of_keys_alone_do_not_focus_the_front_matter(daemon: RunningDaemon
         assert SAYS[:20] in hit["snippet"]
 
 
-def test_what_holds_no_longer_is_nothing_odd_of_the_file(daemon: RunningDaemon) -> None:
+def test_status_is_no_problem_of_the_file(daemon: RunningDaemon) -> None:
     flagged = daemon.agent()["flagged"]
-    assert [(one["path"], one["flags"]) for one in flagged] == [("memory/stable.md", "stale_after is no date")]
+    assert [(row["path"], row["flags"]) for row in flagged] == [("memory/stable.md", "stale_after is no date")]
