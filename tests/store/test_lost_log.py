@@ -99,6 +99,7 @@ def _state(db: apsw.Connection) -> int:
 async def test_f055_file_with_harmed_log_is_committed_state_or_refused(
     tmp_path: Path, executor: ThreadPoolExecutor, call: str, times: int
 ) -> None:
+    """With its log harmed after a kill, the file is a committed state or refused."""
     run(_made(tmp_path / "counted"), tmp_path / "calls", calls=call)
     total = most_calls(tmp_path / "calls", call)
     assert total > times
@@ -153,6 +154,7 @@ async def test_f055_log_removed_after_checkpoint_loses_only_its_commits(
 
 
 async def test_f055_older_file_with_newer_log_is_refused(tmp_path: Path, executor: ThreadPoolExecutor) -> None:
+    """An older copy of the file beside a younger log is refused."""
     path = _made(tmp_path / "origin")
     database = Database(path=path, executor=executor)
     await database.open()
