@@ -95,7 +95,7 @@ def test_f131_unusable_file_is_explained(
 
 
 def test_f131_folder_pipe_and_missing_file_are_reported(tmp_path: Path, capsys: Captured) -> None:
-    """What is no file is told as such, and nobody waits for it."""
+    """A path that is no file is reported as such, without blocking."""
     pipe, missing = tmp_path / "pipe", tmp_path / "missing"
     os.mkfifo(pipe)
     for path, message in ((tmp_path, "is not a file"), (pipe, "is not a file"), (missing, "No such file")):
@@ -105,7 +105,7 @@ def test_f131_folder_pipe_and_missing_file_are_reported(tmp_path: Path, capsys: 
 
 
 def test_f131_link_and_byte_order_mark_are_accepted(file: Path, tmp_path: Path, capsys: Captured) -> None:
-    """A link is followed, a byte order mark is skipped, and a file that others can change is told."""
+    """A link is followed, a byte order mark is skipped, and a file that others can change is reported."""
     file.write_bytes(b"\xef\xbb\xbf{ log: { level: 'INFO' } }")
     file.chmod(0o664)
     link = tmp_path / "link.json5"
@@ -127,7 +127,7 @@ def test_f132_root_and_home_are_refused(file: Path, capsys: Captured, workspace:
 
 @swept("bare", [{"LC_ALL": "C"}, {"LANG": "de_DE.ISO-8859-1", "PYTHONUTF8": "0"}], 1)
 def test_f133_bare_environment_checks_and_shows_a_file_in_utf8(file: Path, bare: dict[str, str]) -> None:
-    """With no HOME and another locale, the values of a file in UTF-8 are checked, shown and planned as they stand."""
+    """With no HOME and another locale, the values of a file in UTF-8 are checked, shown and planned unchanged."""
     folder = file.parent / "größe 漢字"
     folder.mkdir()
     (folder / "MEMORY.md").write_text("# Notes\n")

@@ -32,7 +32,7 @@ def test_second_team_of_a_server_is_refused(config: Path, capsys: Captured) -> N
     assert run(["team", "join", SERVER, "--name", "two"]) == Exit.ERROR
     assert "you are in team one already" in capsys.readouterr().err
     assert config.read_text() == written
-    # the copy of the previous file has a timestamp in seconds
+    # copies of previous files are named by the second: make room for the next
     for kept in config.parent.glob("config.json5?*"):
         kept.unlink()
     assert run(["team", "join", SERVER, "--name", "One"]) == Exit.DONE

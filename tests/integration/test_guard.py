@@ -144,7 +144,7 @@ def passes(body: bytes) -> bool:
 
 @pytest.mark.parametrize("size", [MAX + 1, 3 * MAX])
 async def test_f108_large_body_is_refused(size: int, http: httpx.AsyncClient) -> None:
-    """A body over the limit is 413 too_large, told in advance or not, and one at the limit is read."""
+    """A body over the limit is 413 too_large, with or without its length announced, and one at the limit is read."""
     for content in (b" " * size, _chunks(size)):
         reply = await http.post("/v1/echo", content=content, headers={"content-type": "application/json"})
         assert (reply.status_code, code_of(reply)) == (413, "too_large")
@@ -200,7 +200,7 @@ async def test_f108_endless_body_is_cut_off(path: Path, stage: Stage) -> None:
 
 @pytest.mark.skipif(shutil.which("curl") is None, reason="needs curl")
 async def test_f108_curl_asks_before_it_sends_too_much(path: Path, stage: Stage, tmp_path: Path) -> None:
-    """A client like curl is told 413 before it sent one byte of the body."""
+    """A client like curl gets 413 before it has sent one byte of the body."""
     (tmp_path / "body").write_bytes(b" " * (2 * MAX))
     async with serving(path, stage):
         output = await _curl(
@@ -409,7 +409,7 @@ async def test_path_may_have_its_own_deadline(path: Path, stage: Stage) -> None:
 
 
 async def test_f120_slow_body_times_out(path: Path, stage: Stage) -> None:
-    """A body that does not come is 408 timeout and a hang-up."""
+    """A body that does not arrive is 408 timeout and a hang-up."""
     start = b"POST /v1/echo HTTP/1.1\r\nhost: x\r\ncontent-length: 100\r\n\r\n{"
     async with serving(path, stage, guard=GuardLimits(body_timeout=timedelta(seconds=0.1))):
         reply = await talk(path, start)

@@ -55,7 +55,7 @@ def another_holder(state: Path) -> Iterator[tuple[subprocess.Popen[str], int]]:
 
 
 def test_f060_second_daemon_learns_pid_and_socket_of_first(tmp_path: Path) -> None:
-    """The second is told the first one's number and socket, and gets the lock when it ended."""
+    """The second daemon gets pid and socket of the first, and the lock when that has ended."""
     with (
         another_holder(tmp_path) as (holder, _),
         pytest.raises(AlreadyRunning) as caught,
@@ -84,7 +84,7 @@ def test_f060_lock_ends_with_its_holder_despite_children(tmp_path: Path) -> None
 
 
 def test_f126_one_of_twenty_simultaneous_starts_wins(tmp_path: Path) -> None:
-    """Of twenty that want the lock at once one gets it."""
+    """Of twenty that request the lock at once one gets it."""
     holders = [start_holder(tmp_path / "state") for _ in range(20)]
     words = [first_words(holder)[0] for holder in holders]
     for holder in holders:
@@ -93,7 +93,7 @@ def test_f126_one_of_twenty_simultaneous_starts_wins(tmp_path: Path) -> None:
 
 
 def test_f127_pid_of_another_process_in_file_is_ignored(tmp_path: Path) -> None:
-    """The lock is got, and the file rewritten, though it named a living process."""
+    """The lock is taken and the file rewritten, though it named a living process."""
     (tmp_path / LOCK_NAME).write_text(f"{os.getppid()}\n/old/and/much/longer/than/the/new/one.sock\n" + "x" * 600)
     with DaemonLock(tmp_path, socket=SOCKET):
         assert (tmp_path / LOCK_NAME).read_text() == f"{os.getpid()}\n{SOCKET}\n"
@@ -143,7 +143,7 @@ def test_removed_lock_file_is_locked_again(tmp_path: Path) -> None:
 
 
 def test_f060_lock_taken_by_another_daemon_is_reported(tmp_path: Path) -> None:
-    """With its file gone and another's lock there, the holder is told so."""
+    """When its file is gone and another daemon holds a new one, the holder gets an error."""
     with DaemonLock(tmp_path, socket=SOCKET) as lock:
         lock.path.unlink()
         with another_holder(tmp_path) as (holder, _):

@@ -106,7 +106,7 @@ async def test_pings_come_twice_per_interval_while_healthy(manager: Manager) -> 
 
 
 async def test_f124_blocked_loop_stops_the_pings(manager: Manager) -> None:
-    """While the loop is blocked no ping is heard, and afterwards there are pings again."""
+    """A blocked event loop sends no pings, and sends them again afterwards."""
     notify = notifier(manager, WATCHDOG_USEC="100000")
     running = asyncio.create_task(notify.run_watchdog(lambda: True))
     await eventually_async(lambda: bool(manager.messages()))

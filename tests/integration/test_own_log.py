@@ -51,7 +51,7 @@ def entries(folder: Path) -> list[dict[str, object]]:
 
 
 def test_f129_an_hour_of_errors_stays_bounded(folder: Path) -> None:
-    """A hundred thousand errors of one kind are sixty lines and a count; other events are logged all the same."""
+    """A hundred thousand errors of one kind are sixty lines and a count; other events are still logged."""
     own = own_log(folder)
     events = structlog.get_logger("test")
     for number in range(100_000):

@@ -63,7 +63,7 @@ async def test_server_answers_and_is_started_once(tmp_path: Path, workspace: Pat
 async def test_f081_unfit_program_is_explained(
     tmp_path: Path, workspace: Path, standin: StandIn, way: str, reason: str
 ) -> None:
-    """A qmd that tells no version, or too old a one, is asked once; the built-in answers with the reason."""
+    """A qmd without a version, or with an old one, is asked once; the builtin index answers with the reason."""
     standin.behave(version=way)
     async with composed(tmp_path, workspace, settings(standin)) as running:
         await eventually_async(
@@ -207,7 +207,7 @@ async def test_missing_model_is_never_downloaded(tmp_path: Path, workspace: Path
 
 @swept("way", ["hang", "ignore TERM", "stop"], 1)
 async def test_f084_hanging_update_is_ended(tmp_path: Path, workspace: Path, standin: StandIn, way: str) -> None:
-    """A hanging update is ended at its deadline, told as the reason, and later tried again."""
+    """A hanging update is ended at its deadline, reported as the reason, and retried later."""
     standin.behave(update=way)
     # enough time for an update that does not hang, on a busy machine
     short = {"updateTimeoutMs": 2000, "commandTimeoutMs": 5000}
@@ -235,7 +235,7 @@ async def test_f089_f092_crash_loop_backs_off_and_is_reaped(tmp_path: Path, work
 
 
 async def test_f090_many_questions_start_few_processes(tmp_path: Path, workspace: Path, standin: StandIn) -> None:
-    """Of fifty questions at most two become processes; all are answered, some told busy."""
+    """Of fifty questions at most two become processes; all are answered, some with the reason busy."""
     standin.behave(mcp="exit 1", query="hang")
     async with composed(tmp_path, workspace, settings(standin)) as running:
         await running.ready()
@@ -255,7 +255,7 @@ async def test_f090_many_questions_start_few_processes(tmp_path: Path, workspace
 async def test_f093_busy_index_is_retried_and_damaged_one_rebuilt(
     tmp_path: Path, workspace: Path, standin: StandIn
 ) -> None:
-    """A locked index is tried again, and a damaged one is made anew."""
+    """A locked index is retried, and a damaged one is rebuilt."""
     standin.behave(update="fail SqliteError: database is locked")
     async with composed(tmp_path, workspace, settings(standin)) as running:
         await eventually_async(lambda: len(standin.calls("update")) >= 3)
@@ -280,7 +280,7 @@ async def test_f093_outdated_hit_is_dropped(tmp_path: Path, workspace: Path, sta
 async def test_f094_question_is_never_an_option(
     tmp_path: Path, workspace: Path, standin: StandIn, question: str
 ) -> None:
-    """Each odd question stands behind `--`, as one argument of plain words."""
+    """Each odd question follows `--`, as one argument of plain words."""
     standin.behave(mcp="exit 1")
     async with composed(tmp_path, workspace, settings(standin)) as running:
         await running.ready()
@@ -311,7 +311,7 @@ async def test_f094_question_is_never_an_option(
 async def test_f095_only_public_documents_are_returned(
     tmp_path: Path, workspace: Path, standin: StandIn, file: str
 ) -> None:
-    """Of hits that point at secrets, hidden, private or linked files only the note is told."""
+    """Of hits that point at secrets, hidden, private or linked files only the note is returned."""
     (workspace / "secret.md").write_text("The lease is secret.\n")
     (workspace / "memory" / ".hidden.md").write_text("The lease is hidden.\n")
     (workspace / "memory" / "private.md").write_text("---\nmemory: false\n---\nThe lease is private.\n")

@@ -74,7 +74,7 @@ async def test_index_and_vectors_are_refreshed_at_their_intervals(
 async def test_f084_hanging_embed_is_ended_and_retried(
     tmp_path: Path, workspace: Path, standin: StandIn, way: str
 ) -> None:
-    """A hanging embed is ended at its deadline, told as the reason, and later tried again."""
+    """A hanging embed is ended at its deadline, reported as the reason, and retried later."""
     write_embed_model(tmp_path)
     standin.behave(embed=way)
     short = settings(standin, searchMode="vsearch", update={"embedTimeoutMs": 2000})

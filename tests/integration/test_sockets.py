@@ -263,7 +263,7 @@ async def test_f104_removed_socket_is_bound_again(path: Path, stage: Stage) -> N
 
 
 async def test_f104_obstacle_to_rebinding_is_reported(path: Path, stage: Stage) -> None:
-    """What stands in the way of binding again is told, left alone, and over when it is gone."""
+    """An obstacle to binding again is reported and left in place; once it is gone, the socket is bound."""
     async with serving(path, stage, check_every=timedelta(seconds=0.05)) as server:
         path.unlink()
         path.write_text("in the way")
@@ -275,7 +275,7 @@ async def test_f104_obstacle_to_rebinding_is_reported(path: Path, stage: Stage) 
 
 
 async def test_f105_connections_per_process_are_bounded(path: Path, stage: Stage) -> None:
-    """Beyond the limit of a process a client is told 503; when the others left it is answered."""
+    """Beyond the limit of a process a client gets 503; when the others have left it is answered."""
     limits = ConnectionLimits(total=5, per_process=3)
     async with serving(path, stage, limits=limits) as server:
         opened = [await asyncio.open_unix_connection(str(path)) for _ in range(3)]
@@ -291,7 +291,7 @@ async def test_f105_connections_per_process_are_bounded(path: Path, stage: Stage
 
 
 async def test_f105_total_of_connections_is_bounded(path: Path, stage: Stage) -> None:
-    """Beyond the total a client of any process is told 503."""
+    """Beyond the total a client of any process gets 503."""
     program = (
         "import socket, sys; held = [socket.socket(socket.AF_UNIX) for _ in range(4)];"
         "[one.connect(sys.argv[1]) for one in held]; print('held', flush=True); sys.stdin.read()"
@@ -377,7 +377,7 @@ async def test_refused_client_can_still_read_the_reason(path: Path, stage: Stage
 
 
 async def test_f134_nearly_full_descriptor_table_refuses_connections(path: Path, stage: Stage) -> None:
-    """With five descriptors left a client is told 503 and counted; with room it is answered."""
+    """With five descriptors left a client gets 503 and is counted; with room it is answered."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     async with serving(path, stage) as server:
         lowest_free = os.dup(0)
@@ -395,7 +395,7 @@ async def test_f134_nearly_full_descriptor_table_refuses_connections(path: Path,
 async def test_f106_client_that_never_reads_is_dropped(path: Path, stage: Stage) -> None:
     """A client that never reads is dropped at the time limit, in bounded memory, and the next gets its large answer."""
     large = b"GET /v1/large?size=4000000 HTTP/1.1\r\nhost: x\r\n\r\n"
-    async with serving(path, stage, limits=ConnectionLimits(write_timeout=SHORT)) as server:
+    async with serving(path, stage, limits=ConnectionLimits(write_timeout=5 * SHORT)) as server:
         with socket.socket(socket.AF_UNIX) as deaf:
             deaf.connect(str(path))
             tracemalloc.start()
@@ -454,7 +454,7 @@ async def test_f115_stop_lets_requests_finish(path: Path, stage: Stage, server: 
 
 
 async def test_f115_request_that_outlasts_the_stop_is_cancelled(path: Path, stage: Stage) -> None:
-    """A request that outlasts the grace of the stop is told shutting_down, and cancelled."""
+    """A request that outlasts the grace of the stop gets shutting_down, and is cancelled."""
     async with serving(path, stage, grace=SHORT) as server:
         asking = asyncio.create_task(talk(path, b"GET /v1/wait HTTP/1.1\r\nhost: x\r\n\r\n"))
         await eventually_async(lambda: stage.waiting == 1)

@@ -311,7 +311,7 @@ async def test_f075_prints_of_native_code_do_not_disturb_replies() -> None:
 
 
 async def test_f077_question_while_model_loads_is_refused_in_time() -> None:
-    """A question while the model loads is told so within its time."""
+    """A question during loading gets that as the reason within its time."""
     loading = worker_for(Path("/no/model"), standin("hang-on-load"), dimensions=4, query_timeout=0.2 * SECOND)
     async with running(loading) as worker:
         with pytest.raises(EmbedderUnavailable, match="warming"):

@@ -17,7 +17,7 @@ from memoryd.errors import NotFound, StoreUnavailable
 from memoryd.files.writing import open_draft
 from memoryd.sessions.qa_store import QaStore
 from memoryd.sessions.workspace_sessions import disk_usage
-from tests.store.dying import child, kill_at_system_call
+from tests.store.children import child, kill_at_system_call
 from tests.store.rows import bytes_in, files_with
 from tests.sweeps import swept
 from tests.unit.domain.sessions.seven_turns import BEGUN
@@ -116,7 +116,7 @@ def test_session_of_another_agent_cannot_be_forgotten(tmp_path: Path) -> None:
 
 
 def forget_and_die(workspace: str, fatal: str) -> None:
-    """Forget, and be killed at the n-th call to the system."""
+    """Forget, and be killed at the n-th system call."""
     store = opened(Path(workspace))
     kill_at_system_call(int(fatal))
     store.forgetting.forget(SECRET, agent="main")

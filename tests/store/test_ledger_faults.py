@@ -22,7 +22,7 @@ from memoryd.store.migrations import History
 from memoryd.store.opening import log_of, read_header
 from tests.fakes import FakeClock
 from tests.fault.faults import has_strace, most_calls, mounted, ran_traced, remount
-from tests.store.dying import SECRET
+from tests.store.children import SECRET
 from tests.store.rows import bytes_in, files_with
 from tests.sweeps import some
 
@@ -431,7 +431,7 @@ async def test_read_only_ledger_that_needs_writing_is_not_read(tmp_path: Path, m
 
 def run_child(path: Path, log: Path, inject: str = "", calls: Sequence[str] = ()) -> tuple[int, bytes]:
     """Create a ledger in a child; count only the calls on the ledger, its log and its folder."""
-    code = "import sys, tests.store.dying as it; it.hold_and_die(sys.argv[1])"
+    code = "import sys, tests.store.children as it; it.hold_and_die(sys.argv[1])"
     return ran_traced(code, path, log=log, inject=inject, calls=calls, paths=(path, log_of(path), path.parent))
 
 

@@ -17,8 +17,8 @@ import pytest
 from memoryd.errors import DamagedDatabase
 from memoryd.store.index.database import Database
 from tests.fault.faults import flip_byte, has_strace, most_calls, ran_traced
+from tests.store.children import FILES, ROUNDS, path_of, text_of
 from tests.store.consistency import check_consistency
-from tests.store.dying import FILES, ROUNDS, path_of, text_of
 from tests.store.rows import put_note
 from tests.sweeps import some
 from tests.warm.programs import ran
@@ -28,7 +28,7 @@ ROOT = Path(__file__).parents[2]
 
 def run(path: Path, log: Path | None = None, inject: str = "", calls: str = "", *paths: Path) -> tuple[int, int]:
     """Run the child, traced if a log is given; return its exit code and its last reported commit, -1 if none."""
-    code = "import sys, tests.store.dying as it; it.work(sys.argv[1])"
+    code = "import sys, tests.store.children as it; it.work(sys.argv[1])"
     if log is not None:
         ended, told = ran_traced(code, path, log=log, inject=inject, calls=(calls,) if calls else (), paths=paths)
     else:

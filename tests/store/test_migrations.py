@@ -16,7 +16,7 @@ from memoryd.store.ledger.database import LEDGER, copies, copy_version
 from memoryd.store.migrations import History, migrate, new_database, read_migrations
 from memoryd.store.opening import FileHeader, log_of, read_header, version_of
 from tests.fault.faults import has_strace, most_calls, ran_traced
-from tests.store.dying import NEWEST, bring_up, history
+from tests.store.children import NEWEST, bring_up, history
 from tests.sweeps import some
 from tests.warm.programs import ran
 
@@ -148,7 +148,7 @@ def test_gap_in_migration_numbers_is_an_error(tmp_path: Path, monkeypatch: pytes
 
 def run_child(path: Path, at: int, log: Path | None = None, inject: str = "", calls: str = "") -> tuple[int, str]:
     """Migrate in a child, traced if a log is given; return its exit code and output."""
-    code = "import sys, tests.store.dying as it; it.migrate_and_die(sys.argv[1], int(sys.argv[2]))"
+    code = "import sys, tests.store.children as it; it.migrate_and_die(sys.argv[1], int(sys.argv[2]))"
     if log is not None:
         ended, told = ran_traced(code, path, str(at), log=log, inject=inject, calls=(calls,) if calls else ())
         return ended, told.decode()

@@ -23,7 +23,7 @@ from memoryd.search.ranking import commonness
 from memoryd.sessions.main_file import TOPICS_HEAD
 from memoryd.sessions.qa_store import QaMaintenance, QaStore
 from memoryd.sessions.session_files import SessionFiles, StoredSession
-from tests.store.dying import child, kill_at_system_call
+from tests.store.children import child, kill_at_system_call
 from tests.store.rows import bytes_in
 from tests.sweeps import swept, whole_or
 from tests.unit.domain.sessions.seven_turns import BEGUN, KEY, SEVEN

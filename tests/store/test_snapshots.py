@@ -62,7 +62,7 @@ def test_outer_transaction_continues(path: Path) -> None:
 
 
 class TestCache:
-    """What is cached of the index between snapshots never is older than the snapshot that uses it."""
+    """What is cached between snapshots is never older than the snapshot that uses it."""
 
     async def test_snapshot_begun_before_a_commit_reads_after_it(self, database: Database) -> None:
         await put_note(database, "memory/a.md", "# One\n\nrent\n")
