@@ -1,4 +1,4 @@
-"""One workspace of the daemon at work in this process: the real parts as the daemon wires them, without a socket."""
+"""One workspace of the daemon in this process: the real parts, wired as the daemon does, without a socket."""
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -47,7 +47,7 @@ class Composed:
             await self.workspace.index.indexer.triggers.served(self.workspace.index.indexer.triggers.demand())
 
     async def search(self, text: str, *, limit: int = 6, deadline: float = 5.0) -> SearchResult:
-        """Ask the engine that the configuration names."""
+        """Search with the configured backend."""
         return await self.qmd.search.search(Query(text, limit=limit, deadline=deadline))
 
     async def ready(self) -> None:
@@ -61,8 +61,7 @@ async def composed(
 ) -> AsyncIterator[Composed]:
     """Run a workspace over `notes` with these settings of `memory.qmd` until the block ends.
 
-    Without settings of `memorySearch` the builtin index has words only. What fails is tried again after tenths of a
-    second.
+    Without settings of `memorySearch` the builtin index has words only. Failures are retried after tenths of a second.
     """
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("memoryd.qmd.maintenance.EMBED_RETRY", (0.2, 3600.0))

@@ -1,4 +1,4 @@
-"""A small HTTP server on a Unix socket that answers as the daemon's contract says, and keeps what it was asked."""
+"""A small HTTP server on a Unix socket that replies as the API defines, and records the requests."""
 
 import json
 import os
@@ -34,7 +34,7 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Raw:
-    """A reply given byte for byte; the connection is closed after it."""
+    """A reply given as bytes; the connection is closed after it."""
 
     content: bytes
 
@@ -213,7 +213,7 @@ def read_note(request: Request) -> Reply:
 
 @dataclass(slots=True)
 class Contract:
-    """What is answered, by path below /v1, and what was asked so far."""
+    """The replies, by path below /v1, and the requests so far."""
 
     socket: Path
     replies: dict[str, Reply | Callable[[Request], Reply]] = field(default_factory=dict)
@@ -248,7 +248,7 @@ def usual_replies() -> dict[str, Reply | Callable[[Request], Reply]]:
 
 @contextmanager
 def serving(socket: Path) -> Iterator[Contract]:
-    """Listens on `socket` until left."""
+    """Serve on `socket` until the block ends."""
     contract = Contract(socket, usual_replies())
 
     class Handler(BaseHTTPRequestHandler):

@@ -1,4 +1,4 @@
-"""The conversation index of an agent at work in this process: the real parts as the daemon wires them."""
+"""The conversation index of an agent in this process: the real parts, wired as the daemon does."""
 
 import asyncio
 import time
@@ -36,7 +36,7 @@ from tests.store.consistency import Dump, check_consistency, dump
 
 @dataclass
 class Talk:
-    """One agent with its store of questions and answers, and what keeps its index."""
+    """One agent with its store of questions and answers and its conversation index."""
 
     conversations: AgentConversations
     arm: ConversationArm
@@ -46,12 +46,12 @@ class Talk:
     embedder: FakeEmbedder
 
     async def found(self, text: str) -> list[str]:
-        """Return the conversations and lines that hold a word of a text."""
+        """Return the conversations and lines that contain a word of a text."""
         hits = (await self.conversations.search.search(Query(text))).hits
         return sorted(f"{hit.chunk.path} {hit.chunk.start_line}-{hit.chunk.end_line}" for hit in hits if hit.is_literal)
 
     async def asked(self, text: str, *, fresh_seconds: float) -> tuple[Arm, bool]:
-        """Ask as a search does; return how the arm of conversations took part, and whether it found a word."""
+        """Ask as a search does; return the arm of conversations, and whether it found a word."""
         fresh_until = time.monotonic() + fresh_seconds
         arm, found = await self.arm.ask(Query(text, fresh_until=fresh_until, deadline=20))
         return arm, any(hit.is_literal for hit in found.hits)
@@ -73,9 +73,9 @@ async def talking(
     is_embedding: bool = False,
     transcripts: Mapping[str, object] | None = None,
 ) -> AsyncIterator[Talk]:
-    """Keep the index of an agent whose workspace is `folder/notes` until the block ends.
+    """Run the index of an agent whose workspace is `folder/notes` until the block ends.
 
-    With `transcripts`, settings of `sync.sessions`, those below `folder/transcripts` are read.
+    With `transcripts`, settings of `sync.sessions`, transcripts below `folder/transcripts` are read.
     """
     workspace = folder / "notes"
     (workspace / "memory").mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""One workspace with its real index, indexer, embedding lane and search in this process, and an embedder that obeys."""
+"""One workspace with its real index, indexer, embedding loop and search in this process, and a fake embedder."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
@@ -38,7 +38,7 @@ QUICK = IndexSettings(
 
 @dataclass
 class Stage:
-    """The parts at work. `rules` are what a scan leaves out; change them before the next sync."""
+    """The running parts."""
 
     workspace: Path
     database: Database
@@ -68,7 +68,7 @@ class Stage:
         return await self.search.search(Query(text, limit=limit, filters=filters or Filters()))
 
     async def found(self, text: str) -> list[str]:
-        """Return the notes that hold a word of the text, best first."""
+        """Return the notes that contain a word of the text, best first."""
         return list(dict.fromkeys(hit.chunk.path for hit in (await self.ask(text)).hits if hit.is_literal))
 
     async def dump(self) -> Dump:
@@ -102,9 +102,9 @@ async def staged(
     mounts: Callable[[], str] = read_mounts,
     phase: ModelPhase = ModelPhase.READY,
 ) -> AsyncIterator[Stage]:
-    """Run everything over `workspace` with the index in `state`, and stop it at the end.
+    """Run all parts over `workspace` with the index in `state`, and stop them at the end.
 
-    Only in the `phase` READY there is an embedder at the beginning.
+    There is an embedder at the start only in the `phase` READY.
     """
     state.mkdir(exist_ok=True)
     workspace.mkdir(exist_ok=True)
@@ -205,7 +205,7 @@ async def staged(
 
 
 async def rebuilt(workspace: Path, state: Path) -> Dump:
-    """Return what a new index of the same notes holds."""
+    """Return the contents of a new index of the same notes."""
     async with staged(workspace, state) as stage:
         await stage.sync()
         return await stage.dump()

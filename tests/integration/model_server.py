@@ -1,4 +1,4 @@
-"""A real HTTP server on loopback that gives a file as model hubs do, and misbehaves as told."""
+"""A real HTTP server on loopback that serves a file as model hubs do, with faults on demand."""
 
 import asyncio
 import contextlib
@@ -9,7 +9,7 @@ from hashlib import sha256
 
 @dataclass
 class Asked:
-    """A request as it came in."""
+    """A received request."""
 
     method: str
     path: str
@@ -18,7 +18,7 @@ class Asked:
 
 @dataclass
 class Answer:
-    """What to do instead of serving: a status with headers and body, or a break after so many bytes of the file."""
+    """A reply in place of the file: a status with headers and body, or a break after so many bytes."""
 
     status: int = 200
     headers: dict[str, str] = field(default_factory=dict)
@@ -30,14 +30,14 @@ class Answer:
 
 @dataclass
 class ModelServer:
-    """Serves `content` at every path. `script` is used up one answer a request; None in it means: serve."""
+    """Serves `content` at every path. Each request uses up one answer of `script`; None in it means: serve."""
 
     content: bytes
     etag: str = '"v1"'
     has_ranges: bool = True
     tells_length: bool = True
     linked: bool = False
-    """Hub manners: HEAD and GET below /…/resolve/ redirect to /store, with the hash in the hub's answer."""
+    """As a hub: HEAD and GET below /…/resolve/ redirect to /store, with the hash in the hub's answer."""
     script: list[Answer | None] = field(default_factory=list)
     asked: list[Asked] = field(default_factory=list)
     store: str = ""

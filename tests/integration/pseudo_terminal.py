@@ -15,7 +15,7 @@ QUIET_SECONDS = 3
 
 
 def on_terminal(*arguments: str, typed: str = "", interrupt_at: str = "", **environment: str) -> tuple[int, str]:
-    """Its exit code and what it wrote; `typed` waits in its input, Ctrl-C comes once `interrupt_at` was seen."""
+    """Return exit code and output; `typed` is its input, Ctrl-C is sent when `interrupt_at` was printed."""
     ours, theirs = pty.openpty()
     variables = {**os.environ, "TERM": "xterm-256color", "COLUMNS": "100", **environment}
     child = started([*PROGRAM, *arguments], stdin=theirs, stdout=theirs, stderr=theirs, env=variables)
@@ -26,12 +26,12 @@ def on_terminal(*arguments: str, typed: str = "", interrupt_at: str = "", **envi
     while (left := end - time.monotonic()) > 0:
         if not select.select([ours], [], [], min(left, QUIET_SECONDS))[0]:
             if is_interrupted:
-                # once more: one that comes between a prompt and the wait for a key is heard with the next key
+                # again: a signal between a prompt and the wait for a key takes effect only with the next key
                 child.send_signal(signal.SIGINT)
             continue
         try:
             seen += os.read(ours, 65536)
-        except OSError:  # Linux says EIO when the last writer has left
+        except OSError:  # Linux reports EIO when the last writer has left
             break
         if interrupt_at and interrupt_at.encode() in seen:
             child.send_signal(signal.SIGINT)

@@ -1,4 +1,4 @@
-"""The stand-in for qmd as tests use it: an executable in a folder, its behaviour, and who of its processes lives."""
+"""The stand-in for qmd in tests: an executable in a folder, its behaviour, and its living processes."""
 
 import json
 import os
@@ -8,6 +8,8 @@ from typing import Any
 
 import psutil
 
+from tests.integration.tiny_gguf import gguf
+
 LEASE = {"docid": "#000000", "score": 1, "file": "qmd://memory-root-main/memory/2026-10-06.md", "line": 3}
 QUESTION = "who holds the lease"
 ANSWER = "memory/2026-10-06.md"
@@ -15,8 +17,16 @@ ANSWER = "memory/2026-10-06.md"
 SOURCE = Path(__file__).parents[1] / "data" / "qmd" / "standin.py"
 
 
+def write_embed_model(folder: Path) -> Path:
+    """Write the embedding model of qmd below the home of a test."""
+    model = folder / "home" / ".cache" / "qmd" / "models" / "hf_ggml-org_embeddinggemma-300M-Q8_0.gguf"
+    model.parent.mkdir(parents=True)
+    model.write_bytes(gguf())
+    return model
+
+
 class StandIn:
-    """A program `qmd` in `folder` that behaves as it is told, from the next run or message on."""
+    """A program `qmd` in `folder` that behaves as configured, from the next run or message on."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -39,24 +49,24 @@ class StandIn:
         return [call for call in self._calls() if command in call["argv"] and "mcp" not in call]
 
     def noted(self, what: str) -> list[Any]:
-        """Return what the runs have noted under a name, oldest first."""
+        """Return the values that the runs recorded under a name, oldest first."""
         return [call[what] for call in self._calls() if what in call]
 
     def _calls(self) -> list[dict[str, Any]]:
         path = self.folder / "calls.jsonl"
         written = path.read_text() if path.exists() else ""
-        # the last line may be half written as yet
+        # the last line may be incomplete
         return [json.loads(line) for line in written.splitlines(keepends=True) if line.endswith("\n")]
 
     def questions(self) -> list[dict[str, object]]:
-        """Return the arguments of what the server was asked, oldest first."""
+        """Return the arguments of the questions to the server, oldest first."""
         path = self.folder / "calls.jsonl"
         held = [json.loads(line) for line in path.read_text().splitlines()]
         asked = [call["mcp"]["params"] for call in held if call.get("mcp", {}).get("method") == "tools/call"]
         return [one["arguments"] for one in asked]
 
     def alive(self) -> list[psutil.Process]:
-        """Return the living processes of every group that a run has led."""
+        """Return the living processes of every process group that a run led."""
         path = self.folder / "calls.jsonl"
         groups = {json.loads(line)["pid"] for line in path.read_text().splitlines()} if path.exists() else set()
         return [one for one in psutil.process_iter() if _is_living(one, groups)]

@@ -1,4 +1,4 @@
-"""A small app behind the real guard, server and socket, and ways to talk to it: HTTP by httpx, anything by bytes."""
+"""A small app behind the real guard, server and socket, with clients for HTTP and for raw bytes."""
 
 import asyncio
 import contextlib
@@ -35,7 +35,7 @@ def services(
     memories: Sequence[AgentMemory] = (),
     keep_alive: timedelta = timedelta(seconds=15),
 ) -> Services:
-    """What handlers are handed, without a daemon."""
+    """Return the services of handlers, without a daemon."""
 
     def no_daemon() -> DaemonState:
         raise AssertionError("there is no daemon")
@@ -59,7 +59,7 @@ class Anything(BaseModel):
 
 @dataclass
 class Stage:
-    """What a test sees of the app: the bus, and requests that wait for `release`."""
+    """The app as a test sees it: the event bus, and requests that wait for `release`."""
 
     bus: EventBus = field(default_factory=EventBus)
     release: asyncio.Event = field(default_factory=asyncio.Event)
@@ -127,7 +127,7 @@ async def serving(
     listeners: list[Listener] | None = None,
     **options: Any,
 ) -> AsyncIterator[Server]:
-    """The app of `stage` behind the real server, from listening to the end of its graceful stop."""
+    """Serve the app of `stage` with the real server, from listening to the end of its graceful stop."""
     app = guard_app(small_app(stage), guard, admission=admission)
     found = listeners if listeners is not None else [bind_listener(path)]
     server = Server(app=app, listeners=found, limits=limits, on_stopping=stage.bus.close, **options)
@@ -144,14 +144,14 @@ async def serving(
 
 
 def client(path: Path) -> httpx.AsyncClient:
-    """An HTTP client that keeps its connections open."""
+    """Return an HTTP client that keeps its connections open."""
     return httpx.AsyncClient(
         transport=httpx.AsyncHTTPTransport(uds=str(path), verify=False), base_url="http://localhost"
     )
 
 
 async def talk(path: Path, sent: bytes, *, then_eof: bool = False) -> bytes:
-    """Send bytes and return all that comes back until the server hangs up."""
+    """Send bytes and return the reply until the server hangs up."""
     reader, writer = await asyncio.open_unix_connection(str(path))
     try:
         writer.write(sent)
@@ -164,7 +164,7 @@ async def talk(path: Path, sent: bytes, *, then_eof: bool = False) -> bytes:
 
 
 async def read_all(reader: asyncio.StreamReader) -> bytes:
-    """What comes until the other end hangs up, politely or not."""
+    """Return everything until the other end hangs up, gracefully or not."""
     received = b""
     with contextlib.suppress(ConnectionError):
         while chunk := await reader.read(65536):

@@ -1,4 +1,4 @@
-"""The backlog of the embedding lane, step by step: what it remembers of its last look, and what it forgets."""
+"""The backlog of the embedding loop, step by step: what it remembers between queries, and what it forgets."""
 
 import asyncio
 import threading
@@ -25,15 +25,15 @@ A, B = RelativePath("memory/a.md"), RelativePath("memory/b.md")
 
 
 @dataclass
-class Desk:
-    """A backlog over a real index; nobody but the test asks it for anything."""
+class BacklogIndex:
+    """A backlog over a real index, used by the test only."""
 
     database: Database
     backlog: Backlog
     slot: CurrentEmbedder
 
     async def embed(self, embedder: FakeEmbedder) -> None:
-        """Take the embedder, and look once for what it is to embed."""
+        """Set the embedder, and embed everything pending once."""
         await self.slot.set(ModelPhase.READY, embedder=embedder)
         space = await self.backlog.space_of(embedder)
         await self.backlog.refill(space)
@@ -44,12 +44,12 @@ class Desk:
         self.backlog.rescan()
         await self.backlog.bound_unused()
 
-    async def steps_of_look(self, space: int) -> int:
-        """Return how many steps SQLite takes to find what is pending."""
+    async def steps_of_refill(self, space: int) -> int:
+        """Return the number of SQLite steps of the query for pending passages."""
         return await self.steps_of(lambda: self.backlog.refill(space))
 
     async def steps_of(self, ask: Callable[[], Awaitable[object]]) -> int:
-        """Return how many steps SQLite takes to read what is asked for."""
+        """Return the number of SQLite steps of a read."""
         steps: list[int] = []
 
         def note_steps(event: Any) -> None:
@@ -65,7 +65,7 @@ class Desk:
 
 
 @pytest.fixture
-async def desk(tmp_path: Path, request: pytest.FixtureRequest) -> AsyncIterator[Desk]:
+async def index(tmp_path: Path, request: pytest.FixtureRequest) -> AsyncIterator[BacklogIndex]:
     async def elsewhere(_fingerprint: str, _hashes: object) -> dict[bytes, object]:
         return {}
 
@@ -85,169 +85,167 @@ async def desk(tmp_path: Path, request: pytest.FixtureRequest) -> AsyncIterator[
                 on_removed=lambda: None,
             ),
         )
-        yield Desk(database, backlog, slot)
+        yield BacklogIndex(database, backlog, slot)
         await database.close()
 
 
-async def test_look_that_fails_still_owes_what_it_was_to_find(desk: Desk) -> None:
+async def test_failed_query_is_repeated(index: BacklogIndex) -> None:
     embedder = FakeEmbedder()
-    await put_note(desk.database, A, note("rent"))
-    await desk.embed(embedder)
-    await desk.embed(embedder)
-    await put_note(desk.database, B, note("attic"))
-    # of all that is asked, only the look reads this table
-    await desk.database.write(lambda db: db.execute("ALTER TABLE rejected RENAME TO elsewhere"))
+    await put_note(index.database, A, note("rent"))
+    await index.embed(embedder)
+    await index.embed(embedder)
+    await put_note(index.database, B, note("attic"))
+    # only the query for pending passages reads this table
+    await index.database.write(lambda db: db.execute("ALTER TABLE rejected RENAME TO elsewhere"))
     with pytest.raises(StoreError):
-        await desk.embed(embedder)
-    await desk.database.write(lambda db: db.execute("ALTER TABLE elsewhere RENAME TO rejected"))
-    await desk.embed(embedder)
-    assert await desk.backlog.count() == 0
+        await index.embed(embedder)
+    await index.database.write(lambda db: db.execute("ALTER TABLE elsewhere RENAME TO rejected"))
+    await index.embed(embedder)
+    assert await index.backlog.count() == 0
 
 
-@pytest.mark.parametrize("desk", [5], indirect=True)
-async def test_each_space_counts_for_the_bound_of_unused_vectors(desk: Desk) -> None:
-    await put_note(desk.database, A, note("rent", "boiler", "lamp"))
+@pytest.mark.parametrize("index", [5], indirect=True)
+async def test_limit_of_unused_vectors_covers_all_spaces(index: BacklogIndex) -> None:
+    await put_note(index.database, A, note("rent", "boiler", "lamp"))
     for embedder in (FakeEmbedder(), FakeEmbedder(name="other", provider="spare")):
-        await desk.embed(embedder)
-    passages = (await desk.database.documents.counts()).passages
-    assert passages <= 5 < 2 * passages == await desk.vectors()
-    await desk.bound_unused()
-    await desk.database.documents.remove([A])
-    await desk.bound_unused()
-    assert await desk.vectors() == 5
+        await index.embed(embedder)
+    passages = (await index.database.documents.counts()).passages
+    assert passages <= 5 < 2 * passages == await index.vectors()
+    await index.bound_unused()
+    await index.database.documents.remove([A])
+    await index.bound_unused()
+    assert await index.vectors() == 5
 
 
-async def test_model_that_comes_and_goes_between_two_looks_takes_no_vectors_along(desk: Desk) -> None:
+async def test_model_set_only_between_two_queries_keeps_vectors(index: BacklogIndex) -> None:
     first, second = FakeEmbedder(), FakeEmbedder(name="second")
-    await put_note(desk.database, A, note("rent"))
-    await desk.embed(first)
-    once = await desk.vectors()
-    await desk.slot.set(ModelPhase.READY, embedder=second)
-    await desk.bound_unused()
-    assert await desk.vectors() == once
-    # nor is its space taken for the one that its provider was at work in
-    at_work = await desk.database.vectors.find_space(first.identity.fingerprint)
-    assert await desk.database.vectors.spaces_of(["fake"]) == {at_work}
-    await desk.embed(first)
-    assert await desk.backlog.count() == 0
+    await put_note(index.database, A, note("rent"))
+    await index.embed(first)
+    once = await index.vectors()
+    await index.slot.set(ModelPhase.READY, embedder=second)
+    await index.bound_unused()
+    assert await index.vectors() == once
+    # and its space does not count as the one in use
+    at_work = await index.database.vectors.find_space(first.identity.fingerprint)
+    assert await index.database.vectors.spaces_of(["fake"]) == {at_work}
+    await index.embed(first)
+    assert await index.backlog.count() == 0
 
 
-async def test_vectors_of_the_model_before_go_though_they_were_looked_at_before_the_next_was_at_work(
-    desk: Desk,
+async def test_vectors_of_previous_model_are_evicted_after_switch_back(
+    index: BacklogIndex,
 ) -> None:
     first, second = FakeEmbedder(), FakeEmbedder(name="second")
-    await put_note(desk.database, A, note("rent"))
-    await desk.embed(first)
-    await desk.embed(second)
+    await put_note(index.database, A, note("rent"))
+    await index.embed(first)
+    await index.embed(second)
     once = len(first.embedded)
-    await desk.slot.set(ModelPhase.READY, embedder=first)
-    await desk.bound_unused()
-    assert await desk.vectors() == 2 * once
-    await desk.embed(first)
-    await desk.backlog.bound_unused()
-    assert await desk.vectors() == once
+    await index.slot.set(ModelPhase.READY, embedder=first)
+    await index.bound_unused()
+    assert await index.vectors() == 2 * once
+    await index.embed(first)
+    await index.backlog.bound_unused()
+    assert await index.vectors() == once
 
 
-@pytest.mark.parametrize("desk", [2], indirect=True)
-async def test_vectors_of_a_model_between_count_for_the_bound(desk: Desk) -> None:
+@pytest.mark.parametrize("index", [2], indirect=True)
+async def test_vectors_of_intermediate_model_count_for_limit(index: BacklogIndex) -> None:
     first, second = FakeEmbedder(), FakeEmbedder(name="second")
-    await put_note(desk.database, A, note("rent", "boiler", "lamp"))
-    await desk.embed(first)
-    await desk.bound_unused()
-    once = await desk.vectors()
-    await desk.embed(second)
-    await desk.embed(first)
-    await desk.bound_unused()
-    assert await desk.vectors() == once + 2 < len(first.embedded) + len(second.embedded)
+    await put_note(index.database, A, note("rent", "boiler", "lamp"))
+    await index.embed(first)
+    await index.bound_unused()
+    once = await index.vectors()
+    await index.embed(second)
+    await index.embed(first)
+    await index.bound_unused()
+    assert await index.vectors() == once + 2 < len(first.embedded) + len(second.embedded)
 
 
-async def test_start_over_that_the_disk_refuses_is_still_owed(desk: Desk) -> None:
+async def test_start_over_refused_by_disk_is_repeated(index: BacklogIndex) -> None:
     embedder = FakeEmbedder()
-    await put_note(desk.database, A, note("rent"))
-    await desk.embed(embedder)
+    await put_note(index.database, A, note("rent"))
+    await index.embed(embedder)
     once = len(embedder.embedded)
-    desk.backlog.must_start_over = True
-    await desk.database.write(lambda db: db.execute("ALTER TABLE rejected RENAME TO elsewhere"))
+    index.backlog.must_start_over = True
+    await index.database.write(lambda db: db.execute("ALTER TABLE rejected RENAME TO elsewhere"))
     with pytest.raises(StoreError):
-        await desk.embed(embedder)
-    await desk.database.write(lambda db: db.execute("ALTER TABLE elsewhere RENAME TO rejected"))
-    await desk.embed(embedder)
+        await index.embed(embedder)
+    await index.database.write(lambda db: db.execute("ALTER TABLE elsewhere RENAME TO rejected"))
+    await index.embed(embedder)
     assert len(embedder.embedded) == 2 * once
 
 
-async def test_commit_while_texts_wait_has_the_new_ones_looked_at_alone(desk: Desk) -> None:
+async def test_commit_while_texts_wait_queries_only_new_texts(index: BacklogIndex) -> None:
     embedder = FakeEmbedder()
     for number in range(60):
-        await put_note(desk.database, RelativePath(f"memory/{number}.md"), note(f"rent{number}", f"boiler{number}"))
-    await desk.slot.set(ModelPhase.READY, embedder=embedder)
-    space = await desk.backlog.space_of(embedder)
-    every = await desk.steps_of_look(space)
-    first = desk.backlog.queue.take(4)
-    # of what came, one text waits already
-    await put_note(desk.database, A, note("attic", "rent7"))
-    new = await desk.steps_of_look(space)
+        await put_note(index.database, RelativePath(f"memory/{number}.md"), note(f"rent{number}", f"boiler{number}"))
+    await index.slot.set(ModelPhase.READY, embedder=embedder)
+    space = await index.backlog.space_of(embedder)
+    every = await index.steps_of_refill(space)
+    first = index.backlog.queue.take(4)
+    # one of the new texts is waiting already
+    await put_note(index.database, A, note("attic", "rent7"))
+    new = await index.steps_of_refill(space)
     assert new < every / 10
-    texts = [item.hash for item in (*first, *desk.backlog.queue.take(1000))]
-    assert len(texts) == len(set(texts)) == desk.backlog.lacking == await desk.backlog.count()
+    texts = [item.hash for item in (*first, *index.backlog.queue.take(1000))]
+    assert len(texts) == len(set(texts)) == index.backlog.lacking == await index.backlog.count()
 
 
-async def test_text_that_went_while_it_waits_is_not_embedded(desk: Desk) -> None:
+async def test_text_removed_while_waiting_is_not_embedded(index: BacklogIndex) -> None:
     embedder = FakeEmbedder()
-    await put_note(desk.database, A, note("rent", "boiler"))
-    await put_note(desk.database, B, note("attic"))
-    await desk.slot.set(ModelPhase.READY, embedder=embedder)
-    space = await desk.backlog.space_of(embedder)
-    await desk.backlog.refill(space)
-    await desk.database.documents.remove([A])
-    await desk.backlog.refill(space)
-    assert [item.title for item in desk.backlog.queue.take(1000)] == ["attic"]
+    await put_note(index.database, A, note("rent", "boiler"))
+    await put_note(index.database, B, note("attic"))
+    await index.slot.set(ModelPhase.READY, embedder=embedder)
+    space = await index.backlog.space_of(embedder)
+    await index.backlog.refill(space)
+    await index.database.documents.remove([A])
+    await index.backlog.refill(space)
+    assert [item.title for item in index.backlog.queue.take(1000)] == ["attic"]
 
 
-async def test_look_during_which_texts_are_purged_gives_none_of_them(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    vectors, look = desk.database.vectors, desk.database.vectors.pending
-    await put_note(desk.database, A, note("rent"))
-    await put_note(desk.database, B, note("secret"))
+async def test_text_purged_during_query_is_not_embedded(index: BacklogIndex, monkeypatch: pytest.MonkeyPatch) -> None:
+    vectors, original = index.database.vectors, index.database.vectors.pending
+    await put_note(index.database, A, note("rent"))
+    await put_note(index.database, B, note("secret"))
 
     async def pending(*args: Any, **given: Any) -> Any:
-        found = await look(*args, **given)
-        await desk.database.documents.remove([], purged=[B])
+        found = await original(*args, **given)
+        await index.database.documents.remove([], purged=[B])
         return found
 
     embedder = FakeEmbedder()
     monkeypatch.setattr(vectors, "pending", pending)
-    await desk.embed(embedder)
-    monkeypatch.setattr(vectors, "pending", look)
-    await desk.embed(embedder)
+    await index.embed(embedder)
+    monkeypatch.setattr(vectors, "pending", original)
+    await index.embed(embedder)
     assert embedder.embedded
     assert not [text for text in embedder.embedded if "secret" in text]
 
 
-async def test_note_that_comes_between_the_count_of_changes_and_the_look_waits_once(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch
+async def test_note_added_between_count_and_query_waits_once(
+    index: BacklogIndex, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    embedder, look = FakeEmbedder(), desk.database.vectors.pending
-    await put_note(desk.database, A, note(*map(str, range(40))))
-    await desk.slot.set(ModelPhase.READY, embedder=embedder)
-    space = await desk.backlog.space_of(embedder)
+    embedder, original = FakeEmbedder(), index.database.vectors.pending
+    await put_note(index.database, A, note(*map(str, range(40))))
+    await index.slot.set(ModelPhase.READY, embedder=embedder)
+    space = await index.backlog.space_of(embedder)
 
     async def pending(*args: Any, **given: Any) -> Any:
-        await put_note(desk.database, B, note("attic"))
-        return await look(*args, **given)
+        await put_note(index.database, B, note("attic"))
+        return await original(*args, **given)
 
-    monkeypatch.setattr(desk.database.vectors, "pending", pending)
-    await desk.backlog.refill(space)
-    monkeypatch.setattr(desk.database.vectors, "pending", look)
-    await desk.backlog.refill(space)
-    assert desk.backlog.lacking == len(desk.backlog.queue) == await desk.backlog.count()
+    monkeypatch.setattr(index.database.vectors, "pending", pending)
+    await index.backlog.refill(space)
+    monkeypatch.setattr(index.database.vectors, "pending", original)
+    await index.backlog.refill(space)
+    assert index.backlog.lacking == len(index.backlog.queue) == await index.backlog.count()
 
 
-async def test_start_over_that_is_cancelled_is_still_owed(desk: Desk) -> None:
+async def test_cancelled_start_over_is_repeated(index: BacklogIndex) -> None:
     embedder = FakeEmbedder()
-    await put_note(desk.database, A, note("rent"))
-    await desk.embed(embedder)
-    desk.backlog.must_start_over = True
+    await put_note(index.database, A, note("rent"))
+    await index.embed(embedder)
+    index.backlog.must_start_over = True
     held, goes_on = asyncio.Event(), threading.Event()
 
     def hold(_db: apsw.Connection) -> None:
@@ -255,9 +253,9 @@ async def test_start_over_that_is_cancelled_is_still_owed(desk: Desk) -> None:
         goes_on.wait(30)
 
     loop = asyncio.get_running_loop()
-    holding = asyncio.create_task(desk.database.write(hold))
+    holding = asyncio.create_task(index.database.write(hold))
     await held.wait()
-    refilling = asyncio.create_task(desk.backlog.refill(await desk.backlog.spaces.of(embedder)))
+    refilling = asyncio.create_task(index.backlog.refill(await index.backlog.spaces.of(embedder)))
     await asyncio.sleep(0)
     await asyncio.sleep(0.05)
     refilling.cancel()
@@ -265,54 +263,54 @@ async def test_start_over_that_is_cancelled_is_still_owed(desk: Desk) -> None:
     await holding
     with suppress(asyncio.CancelledError):
         await refilling
-    assert desk.backlog.must_start_over
+    assert index.backlog.must_start_over
 
 
-async def test_file_that_does_not_change_is_counted_once(desk: Desk) -> None:
+async def test_unchanged_index_is_counted_once(index: BacklogIndex) -> None:
     first, second = FakeEmbedder(), FakeEmbedder(name="second")
-    await put_note(desk.database, A, note("rent", "boiler"))
-    await desk.embed(first)
-    assert await desk.backlog.count() == 0
-    # nor if it can only be read
-    await desk.database.close()
-    await desk.database.open_to_read(why="the disk is full")
-    assert await desk.steps_of(desk.backlog.count) > 0
+    await put_note(index.database, A, note("rent", "boiler"))
+    await index.embed(first)
+    assert await index.backlog.count() == 0
+    # also if it is read-only
+    await index.database.close()
+    await index.database.open_to_read(why="the disk is full")
+    assert await index.steps_of(index.backlog.count) > 0
     for _ in range(3):
-        assert await desk.steps_of(desk.backlog.count) == await desk.backlog.count() == 0
-    await desk.slot.set(ModelPhase.READY, embedder=second)
-    assert await desk.backlog.count() == len(first.embedded)
-    await desk.database.close()
-    await desk.database.open()
-    await put_note(desk.database, B, note("attic"))
-    assert await desk.backlog.count() > len(first.embedded)
+        assert await index.steps_of(index.backlog.count) == await index.backlog.count() == 0
+    await index.slot.set(ModelPhase.READY, embedder=second)
+    assert await index.backlog.count() == len(first.embedded)
+    await index.database.close()
+    await index.database.open()
+    await put_note(index.database, B, note("attic"))
+    assert await index.backlog.count() > len(first.embedded)
 
 
-async def test_space_of_a_file_that_was_made_anew_says_when_it_was_worked_in(desk: Desk) -> None:
+async def test_space_of_recreated_index_has_new_creation_time(index: BacklogIndex) -> None:
     embedder = FakeEmbedder()
-    await put_note(desk.database, A, note("rent"))
-    await desk.embed(embedder)
-    await desk.database.close()
-    for part in desk.database.path.parent.glob("index.sqlite*"):
+    await put_note(index.database, A, note("rent"))
+    await index.embed(embedder)
+    await index.database.close()
+    for part in index.database.path.parent.glob("index.sqlite*"):
         part.unlink()
-    await desk.database.open()
-    await put_note(desk.database, A, note("rent"))
-    await desk.embed(embedder)
-    since = await desk.database.read(lambda db: db.execute("SELECT created_at FROM spaces").get)
+    await index.database.open()
+    await put_note(index.database, A, note("rent"))
+    await index.embed(embedder)
+    since = await index.database.read(lambda db: db.execute("SELECT created_at FROM spaces").get)
     assert time.time() - since < 60
 
 
-async def test_vectors_for_a_file_that_was_lost_go_to_no_space_of_the_new_one(desk: Desk) -> None:
+async def test_vectors_for_a_lost_index_are_not_stored_in_new_one(index: BacklogIndex) -> None:
     embedder = FakeEmbedder()
-    await put_note(desk.database, A, note("rent"))
-    await desk.slot.set(ModelPhase.READY, embedder=embedder)
-    space = await desk.backlog.space_of(embedder)
-    await desk.backlog.refill(space)
-    batch = desk.backlog.queue.take(4)
-    await desk.database.close()
-    for part in desk.database.path.parent.glob("index.sqlite*"):
+    await put_note(index.database, A, note("rent"))
+    await index.slot.set(ModelPhase.READY, embedder=embedder)
+    space = await index.backlog.space_of(embedder)
+    await index.backlog.refill(space)
+    batch = index.backlog.queue.take(4)
+    await index.database.close()
+    for part in index.database.path.parent.glob("index.sqlite*"):
         part.unlink()
-    await desk.database.open()
-    await put_note(desk.database, A, note("rent"))
+    await index.database.open()
+    await put_note(index.database, A, note("rent"))
     with pytest.raises(StoreError):
-        await desk.backlog.embed(embedder, space, batch)
-    assert await desk.vectors() == 0
+        await index.backlog.embed(embedder, space, batch)
+    assert await index.vectors() == 0

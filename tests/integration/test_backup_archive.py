@@ -1,4 +1,4 @@
-"""A backup as a file: what is not just as its manifest says is refused, and nothing of it is written anywhere."""
+"""A backup as a file: anything that differs from its manifest is refused, and nothing is written."""
 
 import hashlib
 import io
@@ -55,7 +55,7 @@ def remade(
     odd: tarfile.TarInfo | None = None,
     change: Callable[[dict[str, Any]], object] = lambda _raw: None,
 ) -> None:
-    """Write it anew with other members, a member that is no file, or a changed manifest."""
+    """Write the backup again with other members, a member that is no file, or a changed manifest."""
     with tarfile.open(path) as tar:
         found = {one.name: tar.extractfile(one).read() for one in tar}  # type: ignore[union-attr]
     raw = json.loads(found.pop("manifest.json"))
@@ -104,7 +104,7 @@ def outside(root: Path) -> set[str]:
     return found - {"config.json5"}
 
 
-def test_backup_is_read_as_it_was_written(tmp_path: Path) -> None:
+def test_backup_is_restored_as_written(tmp_path: Path) -> None:
     written(tmp_path)
     named(tmp_path, "ws")
     restored(tmp_path)
@@ -117,7 +117,7 @@ def twice(raw: dict[str, Any]) -> None:
 
 
 def long_header() -> tarfile.TarInfo:
-    """Return the header of a name that is to be 3 GB long."""
+    """Return the header of a name that claims to be 3 GB long."""
     header = odd(tarfile.GNUTYPE_LONGNAME, "x")
     header.size = 3 << 30
     return header
@@ -186,8 +186,8 @@ def test_hostile_backup_is_refused_and_nothing_is_written(tmp_path: Path, hostil
     assert outside(tmp_path) == {"b.tar"}
 
 
-def test_backup_of_one_agent_holds_every_ledger_of_its_workspace(tmp_path: Path) -> None:
-    """The changes of a workspace lie in that of the first agent, whoever made them."""
+def test_backup_of_one_agent_has_all_ledgers_of_its_workspace(tmp_path: Path) -> None:
+    """All changes of a workspace are in the ledger of its first agent."""
     listed = [
         {"id": "a", "workspace": str(tmp_path / "ws")},
         {"id": "b", "workspace": str(tmp_path / "ws"), "memorySearch": {"exclude": ["x.md"]}},
@@ -202,8 +202,8 @@ def test_backup_of_one_agent_holds_every_ledger_of_its_workspace(tmp_path: Path)
     assert len(found.files) == 2
 
 
-def test_backup_of_one_agent_holds_the_ledger_that_it_had_before(tmp_path: Path) -> None:
-    """What that withholds counts for good."""
+def test_backup_includes_previous_ledger_of_the_agent(tmp_path: Path) -> None:
+    """The conversations that it withholds stay withheld."""
     listed = [{"id": "b", "workspace": str(tmp_path / "ws")}]
     (agent,) = Config.model_validate({"agents": {"list": listed}}).resolved_agents()
     paths = {agent.ledger_path, agent.with_other_ledger.ledger_path}
@@ -213,22 +213,22 @@ def test_backup_of_one_agent_holds_the_ledger_that_it_had_before(tmp_path: Path)
     assert paths == set(backup_sources([agent], state=state_dir(), config=None, only="b").files.values())
 
 
-def test_newer_format_is_told(tmp_path: Path) -> None:
+def test_newer_format_is_named(tmp_path: Path) -> None:
     remade(written(tmp_path), change=lambda raw: raw.update(format=2))
     with pytest.raises(InvalidRequest, match="format 2, of a newer memoryd"):
         restored(tmp_path)
 
 
-def test_folder_that_no_configuration_names_is_written_into_on_demand_alone(tmp_path: Path) -> None:
+def test_unconfigured_folder_needs_into(tmp_path: Path) -> None:
     written(tmp_path)
-    with pytest.raises(InvalidRequest, match="which the configuration does not name") as told:
+    with pytest.raises(InvalidRequest, match="which the configuration does not name") as caught:
         restored(tmp_path)
-    assert told.value.hint.endswith(f"--into {tmp_path / 'ws'}")
+    assert caught.value.hint.endswith(f"--into {tmp_path / 'ws'}")
     restored(tmp_path, into=(tmp_path / "ws",))
     assert (tmp_path / "ws/memory/sessions/s.json").read_bytes() == SAID
 
 
-def test_configuration_of_the_backup_names_its_folders_unless_it_is_left_out(tmp_path: Path) -> None:
+def test_restored_configuration_names_the_folders(tmp_path: Path) -> None:
     named(tmp_path, "ws")
     config = (tmp_path / "config.json5").read_bytes()
     remade(written(tmp_path), members={"config": config})
@@ -240,19 +240,19 @@ def test_configuration_of_the_backup_names_its_folders_unless_it_is_left_out(tmp
 
 
 @pytest.mark.parametrize("data", [b"{", b"[" * (1 << 20), b"{}", SAID.replace(b'"s"', b'"t"'), b"\xff", b""])
-def test_damaged_conversation_is_left_out_and_told(tmp_path: Path, data: bytes) -> None:
+def test_damaged_conversation_is_skipped_and_reported(tmp_path: Path, data: bytes) -> None:
     remade(written(tmp_path), members={SESSION: data})
     named(tmp_path, "ws")
-    stands = tmp_path / "ws/memory/sessions/s.json"
-    stands.parent.mkdir(parents=True)
-    stands.write_bytes(SAID)
+    session = tmp_path / "ws/memory/sessions/s.json"
+    session.parent.mkdir(parents=True)
+    session.write_bytes(SAID)
     (note,) = restored(tmp_path).notes
     assert SESSION in note
-    assert stands.read_bytes() == SAID
+    assert session.read_bytes() == SAID
 
 
 @pytest.mark.parametrize("version", range(1, LEDGER.version + 1))
-def test_ledger_is_to_be_as_its_own_version_has_it(tmp_path: Path, version: int) -> None:
+def test_ledger_of_any_version_is_restored(tmp_path: Path, version: int) -> None:
     older = new_database(History(LEDGER.name, LEDGER.application, LEDGER.migrations[:version]), page_bytes=4096)
     remade(written(tmp_path), members={"state/a/ledger.sqlite": older})
     named(tmp_path, "ws")
@@ -260,7 +260,7 @@ def test_ledger_is_to_be_as_its_own_version_has_it(tmp_path: Path, version: int)
     assert (tmp_path / "state/workspaces/a/ledger.sqlite").is_file()
 
 
-def test_what_was_forgotten_since_stays_so(tmp_path: Path) -> None:
+def test_later_tombstones_survive_the_restore(tmp_path: Path) -> None:
     stones = ["01" * 16, "02" * 16]
     statements = [f"INSERT INTO tombstones VALUES ('/w', x'{stone}', 1.0, 0)" for stone in stones]
     members = {"state/a/ledger.sqlite": changed_ledger(statements[0]), "workspaces/0/.memory/forgotten": b"01" * 16}
@@ -280,7 +280,7 @@ def test_what_was_forgotten_since_stays_so(tmp_path: Path) -> None:
     assert [one.name for one in ledger.parent.iterdir()] == ["ledger.sqlite"]
 
 
-def test_link_in_the_workspace_leads_no_file_out_of_it(tmp_path: Path) -> None:
+def test_symlink_out_of_workspace_is_refused(tmp_path: Path) -> None:
     written(tmp_path)
     named(tmp_path, "ws")
     (tmp_path / "elsewhere").mkdir()
@@ -291,14 +291,14 @@ def test_link_in_the_workspace_leads_no_file_out_of_it(tmp_path: Path) -> None:
     assert list((tmp_path / "elsewhere").iterdir()) == []
 
 
-def test_configuration_that_memoryd_would_refuse_is_told_before_anything_changes(tmp_path: Path) -> None:
+def test_invalid_configuration_is_refused_before_any_change(tmp_path: Path) -> None:
     remade(written(tmp_path), members={"config": b'{ memory: { citations: "perhaps" } }'})
-    with pytest.raises(InvalidRequest, match=r"memory\.citations") as told:
+    with pytest.raises(InvalidRequest, match=r"memory\.citations") as caught:
         restored(tmp_path)
-    assert "--keep-config" in told.value.hint
+    assert "--keep-config" in caught.value.hint
 
 
-def test_file_that_has_a_place_stays_within_it() -> None:
+def test_place_of_each_member() -> None:
     places = BackupPlaces(Path("/c"), Path("/s"), (Path("/f"),), (Path("/w"),))
     assert place_of("config", places) == Path("/c")
     assert place_of("state/a-1/x-ledger.sqlite.forgotten-key", places) == Path(

@@ -1,4 +1,4 @@
-"""Where a backup is written to, and what is said when it cannot be: no daemon is needed for that."""
+"""The output of a backup and its errors, without a daemon."""
 
 import os
 import shlex
@@ -44,7 +44,7 @@ def backed_up(*words: str, stdout: int = PIPE) -> CompletedProcess[str]:
     )
 
 
-def test_pipe_link_and_folder_keep_their_place(home: Path) -> None:
+def test_pipe_link_and_folder_are_not_overwritten(home: Path) -> None:
     os.mkfifo(home / "pipe")
     (home / "link").symlink_to(home / "pipe")
     for name, said in {"pipe": "no regular file", "link": "a link", "notes": "a folder"}.items():
@@ -57,13 +57,13 @@ def test_pipe_link_and_folder_keep_their_place(home: Path) -> None:
     assert (home / "b.tar").stat().st_size > 8192
 
 
-def test_command_that_brings_it_back_is_fit_for_a_shell(home: Path) -> None:
+def test_printed_restore_command_is_shell_quoted(home: Path) -> None:
     done = backed_up(str(home / "of today.tar"))
     (command,) = (line.partition("back: ")[2] for line in done.stderr.splitlines() if "to bring it back" in line)
     assert shlex.split(command) == ["memoryctl", "restore", str(home / "of today.tar")]
 
 
-def test_full_output_and_a_reader_that_went_are_told_as_such(home: Path) -> None:
+def test_full_output_and_closed_pipe_are_reported(home: Path) -> None:
     reader, writer = os.pipe()
     os.close(reader)
     full = os.open("/dev/full", os.O_WRONLY)
@@ -75,7 +75,7 @@ def test_full_output_and_a_reader_that_went_are_told_as_such(home: Path) -> None
         assert "Traceback" not in done.stderr
 
 
-def test_newer_ledger_is_told_in_a_sentence_and_nothing_is_written(home: Path) -> None:
+def test_newer_ledger_is_refused_and_nothing_written(home: Path) -> None:
     with closing(apsw.Connection(str(ledger_in(home)))) as db:
         db.pragma("user_version", LEDGER.version + 1)
     done = backed_up(str(home / "b.tar"))

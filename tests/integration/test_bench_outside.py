@@ -1,4 +1,4 @@
-"""What the measurements from outside stand on: checkouts, notes that can be made again, and the clock of a process."""
+"""What measurements from outside rely on: checkouts, reproducible notes, and the clock of a process."""
 
 import os
 import sys
@@ -13,7 +13,7 @@ from bench.stage import cpu_seconds
 from bench.yardstick import Yardstick
 
 
-def test_checkout_runs_the_programs_that_it_declares() -> None:
+def test_checkout_runs_its_declared_programs() -> None:
     assert "from memoryd.daemon.main import main" in Checkout(ROOT).program("memoryd")[-1]
     assert "from memoryd.cli.__main__ import main" in Checkout(ROOT).program("memoryctl")[-1]
     with pytest.raises(BadCheckout, match="is no checkout"):
@@ -35,7 +35,7 @@ def test_checkout_prefers_its_own_interpreter(tmp_path: Path) -> None:
     assert Checkout(tmp_path).python == str(own)
 
 
-def test_notes_that_are_gone_are_written_as_they_were(tmp_path: Path) -> None:
+def test_deleted_notes_are_written_again_unchanged(tmp_path: Path) -> None:
     assert list(write(tmp_path, 3)) == [0, 1, 2]
     texts = {path: path.read_text() for path in tmp_path.rglob("*.md")}
     assert len(set(texts.values())) == 3
@@ -50,14 +50,14 @@ def test_made_words_differ() -> None:
     assert Recombiner(1).question() == Recombiner(1).question()
 
 
-def test_processor_time_of_a_process_is_that_which_it_sees_itself() -> None:
+def test_cpu_time_equals_that_of_the_process_itself() -> None:
     before = time.process_time()
     seen = cpu_seconds(os.getpid())
     assert before <= seen + 0.02
     assert seen <= time.process_time() + 0.02
 
 
-def test_yardstick_keeps_the_least_round() -> None:
+def test_yardstick_keeps_the_fastest_round() -> None:
     yardstick = Yardstick()
     yardstick.lay(2)
     first = yardstick.ms

@@ -10,8 +10,8 @@ OWN_SETS = Path(__file__).parents[1] / "data" / "retrieval"
 ASKED = ["--questions=4", "--size=5"]
 
 
-def test_weights_by_chance_are_told_apart_and_take_no_answer_away() -> None:
-    """A narrow space in which nothing answers anything: what the words find is found all the same."""
+def test_random_weights_are_narrow_and_remove_no_answers() -> None:
+    """In a narrow space where vectors mean nothing, matches by words are still found."""
     models = [f"--model={RANDOM}", f"--model={WORDS}"]
     run = CliRunner().invoke(main, ["literals", f"--sets={OWN_SETS}", *ASKED, *models], catch_exceptions=False)
 

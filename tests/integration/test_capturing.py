@@ -1,4 +1,4 @@
-"""Capture with real files and a real ledger: what is written, what never is, and what was told before."""
+"""Capture with real files and a real ledger: what is written, what is not, and echoes."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -46,7 +46,7 @@ ADDRESS = CaptureTask(agent="main", session_key=KEY, text="I live in Graz.", at=
 
 
 class ScriptedText:
-    """A text model that answers what a test wrote down."""
+    """A text model with a fixed answer."""
 
     identity = "scripted"
 
@@ -66,8 +66,8 @@ class ScriptedText:
 
 
 @dataclass
-class Captured:
-    """A workspace in which something is captured."""
+class CaptureWorkspace:
+    """A workspace in which messages are captured."""
 
     folder: Path
     ledger: Ledger
@@ -133,89 +133,100 @@ class Captured:
 
 
 @pytest.fixture
-async def room(
+async def workspace(
     tmp_path: Path, executor: ThreadPoolExecutor, monkeypatch: pytest.MonkeyPatch
-) -> AsyncIterator[Captured]:
-    # what is accepted is to be noted, however slow the disk is
+) -> AsyncIterator[CaptureWorkspace]:
+    # accepted messages must be noted, however slow the disk is
     monkeypatch.setattr("memoryd.memory.capture.queue.NOTE_SECONDS", SECONDS)
     (tmp_path / "ws" / "memory").mkdir(parents=True)
     ledger = Ledger(tmp_path / "state" / "ledger.sqlite", executor)
-    yield Captured(tmp_path / "ws", ledger, executor)
+    yield CaptureWorkspace(tmp_path / "ws", ledger, executor)
     await ledger.close()
 
 
-async def test_statement_is_written_with_who_said_it_on_the_day_it_was_said(room: Captured) -> None:
-    outcome = await room.capturing().messages.capture(ADDRESS)
+@asynccontextmanager
+async def at_work(capturing: Capturing) -> AsyncIterator[None]:
+    loops = [asyncio.ensure_future(one()) for one in (capturing.run, *[capturing.run_distilling] * IN_FLIGHT)]
+    try:
+        yield
+    finally:
+        for loop in loops:
+            loop.cancel()
+        await asyncio.wait(loops)
+
+
+async def test_statement_is_written_with_its_source_and_day(workspace: CaptureWorkspace) -> None:
+    outcome = await workspace.capturing().messages.capture(ADDRESS)
 
     assert outcome.retention is not None
     assert outcome.retention.change.id
-    ((path, line),) = room.lines()
+    ((path, line),) = workspace.lines()
     assert (path, line.text, line.attributes.provenance) == ("memory/2026-11-18.md", "I live in Graz.", "user")
 
 
-async def test_what_an_agents_socket_says_pins_nothing_and_is_from_the_agent(room: Captured) -> None:
+async def test_message_from_agent_socket_is_unpinned_and_of_the_agent(workspace: CaptureWorkspace) -> None:
     own = replace(ADDRESS, text="Please call me Hal.")
-    assert [one.is_pinned for one in (await room.capturing().messages.dry_run(own)).items] == [True]
+    assert [one.is_pinned for one in (await workspace.capturing().messages.dry_run(own)).items] == [True]
 
-    await room.capturing().messages.capture(replace(own, is_owners=False))
+    await workspace.capturing().messages.capture(replace(own, is_owners=False))
 
-    ((_, line),) = room.lines()
+    ((_, line),) = workspace.lines()
     assert (line.attributes.is_pinned, line.attributes.importance, line.attributes.provenance) == (False, None, "agent")
 
 
-async def test_same_again_is_written_on_another_day_alone(room: Captured) -> None:
-    capturing = room.capturing()
+async def test_repeated_statement_is_written_once_a_day(workspace: CaptureWorkspace) -> None:
+    capturing = workspace.capturing()
     for task in (ADDRESS, ADDRESS, replace(ADDRESS, text="I live in Graz!"), replace(ADDRESS, at=NOON.replace(day=20))):
         await capturing.messages.capture(task)
 
-    assert [path for path, _ in room.lines()] == ["memory/2026-11-18.md", "memory/2026-11-20.md"]
-    assert len({line.id for _, line in room.lines()}) == 1
+    assert [path for path, _ in workspace.lines()] == ["memory/2026-11-18.md", "memory/2026-11-20.md"]
+    assert len({line.id for _, line in workspace.lines()}) == 1
 
 
-async def test_dry_run_writes_nothing(room: Captured) -> None:
-    verdict = await room.capturing().messages.dry_run(ADDRESS)
+async def test_dry_run_writes_nothing(workspace: CaptureWorkspace) -> None:
+    verdict = await workspace.capturing().messages.dry_run(ADDRESS)
 
     assert [item.form for item in verdict.items] == ["I live in"]
-    assert room.said() == []
+    assert workspace.said() == []
 
 
-async def test_secrets_never_reach_a_note(room: Captured) -> None:
+async def test_secrets_never_reach_a_note(workspace: CaptureWorkspace) -> None:
     token = "sk-proj-a1B2c3D4e5F6g7H8i9J0k1L2"
-    await room.capturing().messages.capture(replace(ADDRESS, text=f"Remember that the key is {token}. I live in Graz."))
+    await workspace.capturing().messages.capture(
+        replace(ADDRESS, text=f"Remember that the key is {token}. I live in Graz.")
+    )
 
-    assert room.said() == ["I live in Graz."]
+    assert workspace.said() == ["I live in Graz."]
 
 
-async def test_what_was_told_is_no_news_but_its_correction_is(room: Captured) -> None:
-    room.delivered.note("main", KEY, ["My locker number is 4417 in hall B."])
-    capturing = room.capturing()
+async def test_echo_is_not_written_but_its_correction_is(workspace: CaptureWorkspace) -> None:
+    workspace.delivered.note("main", KEY, ["My locker number is 4417 in hall B."])
+    capturing = workspace.capturing()
     echo = replace(ADDRESS, text="My locker number is 4417 in hall B.")
     await capturing.messages.capture(echo)
-    assert room.said() == []
+    assert workspace.said() == []
 
     await capturing.messages.capture(replace(ADDRESS, text="My locker number is 8832 in hall B."))
     await capturing.messages.capture(replace(echo, session_key="agent:main:telegram:direct:other"))
-    assert room.said() == ["My locker number is 8832 in hall B.", "My locker number is 4417 in hall B."]
+    assert workspace.said() == ["My locker number is 8832 in hall B.", "My locker number is 4417 in hall B."]
 
 
-async def test_what_a_message_recalls_itself_makes_it_no_echo(room: Captured) -> None:
-    capturing = room.capturing()
+async def test_recall_for_the_same_message_makes_it_no_echo(workspace: CaptureWorkspace) -> None:
+    capturing = workspace.capturing()
     await capturing.messages.capture(ADDRESS)
     later = replace(ADDRESS, at=NOON.replace(day=19))
     assert capturing.submit(later)
-    room.delivered.note("main", KEY, ["I live in Graz."])
+    workspace.delivered.note("main", KEY, ["I live in Graz."])
     assert capturing.submit(replace(later, at=NOON.replace(day=20)))
 
-    async with asyncio.timeout(60):
-        running = asyncio.ensure_future(capturing.run())
+    async with at_work(capturing):
         await eventually_async(lambda: capturing.is_idle)
-        running.cancel()
-    # the first is said again, so that it has a source more; the second repeats what was told before it
-    assert [path for path, _ in room.lines()] == ["memory/2026-11-18.md", "memory/2026-11-19.md"]
+    # the first repeats a statement and adds a source; the second repeats what was shown before it
+    assert [path for path, _ in workspace.lines()] == ["memory/2026-11-18.md", "memory/2026-11-19.md"]
 
 
-async def test_later_statement_of_the_same_form_supersedes(room: Captured) -> None:
-    capturing = room.capturing()
+async def test_later_statement_of_the_same_form_supersedes(workspace: CaptureWorkspace) -> None:
+    capturing = workspace.capturing()
     said = [
         "I work at Bosch.",
         "I work at Tesla.",
@@ -231,56 +242,45 @@ async def test_later_statement_of_the_same_form_supersedes(room: Captured) -> No
         replace(ADDRESS, text="I work at Esso.", scope="agent:main", at=NOON.replace(day=9))
     )
 
-    book = await room.book()
-    told = {
+    book = await workspace.book()
+    superseded = {
         book.memories[newer].line.text: [book.memories[one].line.text for one in older]
         for newer, older in book.superseded.items()
     }
-    assert told == {"I work at Bosch.": ["I work at Tesla."], "我住在广州。": ["我住在上海。"]}
+    assert superseded == {"I work at Bosch.": ["I work at Tesla."], "我住在广州。": ["我住在上海。"]}
 
 
-async def test_echoes_are_known_after_a_restart(room: Captured) -> None:
-    room.delivered.note("main", KEY, ["I live in Graz."])
-    assert await room.delivered.echoes("main", KEY, ["I live in Graz"])
+async def test_echoes_are_recognised_after_restart(workspace: CaptureWorkspace) -> None:
+    workspace.delivered.note("main", KEY, ["I live in Graz."])
+    assert await workspace.delivered.echoes("main", KEY, ["I live in Graz"])
 
-    room.delivered = ShownSpans(ShownSpanRows(room.ledger, str(room.folder)))
-    assert (await room.capturing().messages.dry_run(ADDRESS)).items == ()
+    workspace.delivered = ShownSpans(ShownSpanRows(workspace.ledger, str(workspace.folder)))
+    assert (await workspace.capturing().messages.dry_run(ADDRESS)).items == ()
 
 
-async def test_echo_is_known_again_once_the_ledger_can_be_read(room: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
-    room.delivered.note("main", KEY, ["I live in Graz."])
-    await room.delivered.echoes("main", KEY, ["Hello."])
+async def test_echoes_are_recognised_once_ledger_is_readable(
+    workspace: CaptureWorkspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    workspace.delivered.note("main", KEY, ["I live in Graz."])
+    await workspace.delivered.echoes("main", KEY, ["Hello."])
 
     def refuse(*_: object) -> None:
         raise StoreError("the database is locked")
 
     for method in ("key", "of"):
-        room.delivered = ShownSpans(ShownSpanRows(room.ledger, str(room.folder)))
-        room.delivered.note("main", KEY, ["I like pears."])
+        workspace.delivered = ShownSpans(ShownSpanRows(workspace.ledger, str(workspace.folder)))
+        workspace.delivered.note("main", KEY, ["I like pears."])
         with monkeypatch.context() as broken:
             broken.setattr(ShownSpanRows, method, refuse)
             with pytest.raises(StoreError):
-                await room.delivered.echoes("main", KEY, ["I live in Graz."])
+                await workspace.delivered.echoes("main", KEY, ["I live in Graz."])
         said = ["I live in Graz.", "I like pears."]
-        assert await room.delivered.echoes("main", KEY, said) == set(said)
+        assert await workspace.delivered.echoes("main", KEY, said) == set(said)
 
 
-async def test_ten_rounds_of_recall_and_answer_give_no_echo(room: Captured) -> None:
-    capturing = room.capturing()
-    await capturing.messages.capture(ADDRESS)
-    for number in range(10):
-        told = room.said()
-        room.delivered.note("main", KEY, told)
-        for text in told:
-            again = replace(ADDRESS, text=text, at=NOON.replace(day=19 + number))
-            await capturing.messages.capture(again)
-
-    assert room.said() == ["I live in Graz."]
-
-
-async def test_forgotten_withheld_and_untrusted_words_are_not_kept(room: Captured) -> None:
-    line = (await room.capturing().messages.dry_run(ADDRESS)).items[0].line()
-    room.withheld = frozenset({"agent:main:telegram:direct:secret"})
+async def test_forgotten_withheld_and_untrusted_messages_are_dropped(workspace: CaptureWorkspace) -> None:
+    line = (await workspace.capturing().messages.dry_run(ADDRESS)).items[0].line()
+    workspace.withheld = frozenset({"agent:main:telegram:direct:secret"})
     tasks = [
         replace(ADDRESS, session_key="agent:main:telegram:direct:secret"),
         replace(ADDRESS, role="tool"),
@@ -289,101 +289,89 @@ async def test_forgotten_withheld_and_untrusted_words_are_not_kept(room: Capture
         replace(ADDRESS, session_key="agent:main:subagent:worker"),
         replace(ADDRESS, is_direct=False),
     ]
-    verdicts = [await room.capturing().messages.dry_run(task) for task in tasks]
+    verdicts = [await workspace.capturing().messages.dry_run(task) for task in tasks]
     assert [verdict.items for verdict in verdicts] == [()] * len(tasks)
     assert all(verdict.dropped[0].reason for verdict in verdicts)
 
-    await room.stones.finish(await room.stones.begin([(line.id, line.text)]))
-    await room.capturing().messages.capture(ADDRESS)
-    assert room.said() == []
+    await workspace.stones.finish(await workspace.stones.begin([(line.id, line.text)]))
+    await workspace.capturing().messages.capture(ADDRESS)
+    assert workspace.said() == []
 
 
-async def test_what_is_forgotten_while_a_message_is_captured_is_not_kept(room: Captured) -> None:
-    line = (await room.capturing().messages.dry_run(ADDRESS)).items[0].line()
-    book = room.book
+async def test_text_forgotten_during_capture_is_dropped(workspace: CaptureWorkspace) -> None:
+    line = (await workspace.capturing().messages.dry_run(ADDRESS)).items[0].line()
+    book = workspace.book
 
     async def book_of_later(_seconds: float = 0) -> Book:
-        await room.stones.finish(await room.stones.begin([(line.id, line.text)]))
+        await workspace.stones.finish(await workspace.stones.begin([(line.id, line.text)]))
         return await book()
 
-    room.book = book_of_later  # type: ignore[method-assign]  # it is forgotten while the book is waited for
-    done = await room.capturing().messages.capture(ADDRESS)
-    assert (room.said(), done.retention) == ([], None)
+    workspace.book = book_of_later  # type: ignore[method-assign]  # forgotten while capture waits for the book
+    done = await workspace.capturing().messages.capture(ADDRESS)
+    assert (workspace.said(), done.retention) == ([], None)
     assert [one.reason for one in done.verdict.dropped] == [SkipReason.FORGOTTEN]
 
 
-async def test_nothing_is_captured_where_nothing_may_be_written(room: Captured) -> None:
-    room.is_read_only = True
+async def test_read_only_memory_captures_nothing(workspace: CaptureWorkspace) -> None:
+    workspace.is_read_only = True
 
     with pytest.raises(Denied):
-        await room.capturing().messages.capture(ADDRESS)
-    assert room.said() == []
+        await workspace.capturing().messages.capture(ADDRESS)
+    assert workspace.said() == []
 
 
-async def test_failure_is_a_memory_of_the_tool(room: Captured) -> None:
-    await room.capturing().messages.capture(replace(ADDRESS, text="", event=TIMED_OUT))
+async def test_failure_is_stored_as_memory_of_the_tool(workspace: CaptureWorkspace) -> None:
+    await workspace.capturing().messages.capture(replace(ADDRESS, text="", event=TIMED_OUT))
 
-    ((_, line),) = room.lines()
+    ((_, line),) = workspace.lines()
     assert (line.kind, line.text, line.attributes.provenance) == ("failure", "browser: timed out", "tool")
 
 
-async def test_what_is_said_beside_a_failure_is_kept_too(room: Captured) -> None:
-    capturing = room.capturing()
+async def test_text_beside_a_failure_is_stored_too(workspace: CaptureWorkspace) -> None:
+    capturing = workspace.capturing()
     assert capturing.submit(replace(ADDRESS, event=TIMED_OUT))
 
-    running = asyncio.ensure_future(capturing.run())
-    await eventually_async(lambda: capturing.is_idle)
-    running.cancel()
-    assert sorted(room.said()) == ["I live in Graz.", "browser: timed out"]
+    async with at_work(capturing):
+        await eventually_async(lambda: capturing.is_idle)
+    assert sorted(workspace.said()) == ["I live in Graz.", "browser: timed out"]
 
 
-async def test_what_waits_when_the_daemon_stops_is_kept(room: Captured) -> None:
-    capturing = room.capturing()
+async def test_waiting_messages_are_stored_at_stop(workspace: CaptureWorkspace) -> None:
+    capturing = workspace.capturing()
     running = asyncio.ensure_future(capturing.run())
     taken = [capturing.submit(replace(ADDRESS, text=f"I like town{n}.")) for n in range(5)]
-    # in the middle of the first one
+    # during the first one
     await asyncio.sleep(0)
     running.cancel()
     await asyncio.wait([running])
 
     assert all(taken)
-    assert sorted(room.said()) == [f"I like town{n}." for n in range(5)]
+    assert sorted(workspace.said()) == [f"I like town{n}." for n in range(5)]
 
 
-@asynccontextmanager
-async def at_work(capturing: Capturing) -> AsyncIterator[None]:
-    loops = [asyncio.ensure_future(one()) for one in (capturing.run, *[capturing.run_distilling] * IN_FLIGHT)]
-    try:
-        yield
-    finally:
-        for loop in loops:
-            loop.cancel()
-        await asyncio.wait(loops)
-
-
-async def test_message_whose_words_stand_is_owed_after_a_kill_and_until_it_is_captured(room: Captured) -> None:
+async def test_stored_message_is_pending_until_captured(workspace: CaptureWorkspace) -> None:
     places = [MessagePlace("main", "s", seq) for seq in range(1, 4)]
-    killed = room.capturing()
+    killed = workspace.capturing()
     tasks = [replace(ADDRESS, text=text, place=place) for text, place in zip(STATED, places, strict=True)]
     assert [await killed.accept(task) for task in tasks] == [True] * 3
-    assert [await killed.accept(task) for task in tasks] == [True] * 3, "sent once more, it is in line still"
+    assert [await killed.accept(task) for task in tasks] == [True] * 3, "sent again, it is still in line"
     assert killed.pending == 3
 
-    capturing = room.capturing()
+    capturing = workspace.capturing()
     assert [one.place for one in await capturing.queue.pending()] == places[:2], "the third states nothing"
     async with at_work(capturing):
         assert await capturing.accept(tasks[0])
         await eventually_async(lambda: capturing.is_idle)
-        assert not await capturing.accept(tasks[0]), "it is worked off"
+        assert not await capturing.accept(tasks[0]), "it is processed"
         assert [one.place for one in await capturing.queue.pending()] == [places[1]]
-    await room.ledger.forget_session("main", "s")
-    assert await room.capturing().queue.pending() == []
-    assert room.said() == [STATED[0]]
+    await workspace.ledger.forget_session("main", "s")
+    assert await workspace.capturing().queue.pending() == []
+    assert workspace.said() == [STATED[0]]
 
 
-async def test_messages_of_a_session_that_begins_anew_are_not_taken_for_those_of_the_old_one(room: Captured) -> None:
+async def test_messages_of_recreated_session_are_captured(workspace: CaptureWorkspace) -> None:
     first = replace(ADDRESS, place=MessagePlace("main", "s", 1))
-    capturing = room.capturing()
+    capturing = workspace.capturing()
     async with at_work(capturing):
         assert await capturing.accept(first)
         await eventually_async(lambda: capturing.is_idle)
@@ -393,30 +381,30 @@ async def test_messages_of_a_session_that_begins_anew_are_not_taken_for_those_of
 
         drop_remembered_texts()
 
-        assert await capturing.accept(replace(first, text="I like pears.")), "what was said in a session that is gone"
+        assert await capturing.accept(replace(first, text="I like pears.")), "said before in a session that is gone"
         await eventually_async(lambda: capturing.is_idle)
-    assert sorted(room.said()) == ["I like pears.", "I live in Graz."]
+    assert sorted(workspace.said()) == ["I like pears.", "I live in Graz."]
 
 
-async def test_message_of_a_forgotten_session_does_not_end_the_wait_for_another(room: Captured) -> None:
+async def test_message_of_forgotten_session_keeps_new_one_pending(workspace: CaptureWorkspace) -> None:
     old = replace(ADDRESS, place=MessagePlace("main", "s", 1))
     new = replace(old, text="I like pears.")
-    capturing = room.capturing()
+    capturing = workspace.capturing()
     assert await capturing.accept(old)
-    await room.ledger.forget_session("main", "s")
+    await workspace.ledger.forget_session("main", "s")
     assert await capturing.accept(new)
     capturing.queue.end(old, is_done=True)
     await capturing.queue.delete_processed()
 
     assert capturing.queue.is_in_line(new.place)
-    assert [one.place for one in await room.capturing().queue.pending()] == [new.place]
+    assert [one.place for one in await workspace.capturing().queue.pending()] == [new.place]
 
 
-async def test_message_that_could_not_be_captured_is_owed_still(room: Captured) -> None:
-    log = room.folder / "memory" / "2026-11-18.md"
+async def test_message_that_failed_to_capture_stays_pending(workspace: CaptureWorkspace) -> None:
+    log = workspace.folder / "memory" / "2026-11-18.md"
     log.mkdir()
     task = replace(ADDRESS, place=MessagePlace("main", "s", 1))
-    capturing = room.capturing()
+    capturing = workspace.capturing()
     async with at_work(capturing):
         assert await capturing.accept(task)
         await eventually_async(lambda: capturing.is_idle)
@@ -425,11 +413,11 @@ async def test_message_that_could_not_be_captured_is_owed_still(room: Captured) 
         assert await capturing.accept(task)
         await eventually_async(lambda: capturing.is_idle)
     assert await capturing.queue.pending() == []
-    assert room.said() == ["I live in Graz."]
+    assert workspace.said() == ["I live in Graz."]
 
 
-async def test_note_whose_dropping_a_stop_breaks_off_is_dropped_by_what_runs_last(room: Captured) -> None:
-    task, queue = replace(ADDRESS, place=MessagePlace("main", "s", 1)), room.capturing().queue
+async def test_interrupted_delete_of_processed_is_repeated(workspace: CaptureWorkspace) -> None:
+    task, queue = replace(ADDRESS, place=MessagePlace("main", "s", 1)), workspace.capturing().queue
     assert await queue.note(task)
     queue.begin(task)
     queue.end(task, is_done=True)
@@ -438,51 +426,51 @@ async def test_note_whose_dropping_a_stop_breaks_off_is_dropped_by_what_runs_las
     dropping.cancel()
     await asyncio.wait([dropping])
     await queue.delete_processed()
-    assert await room.capturing().queue.pending() == []
+    assert await workspace.capturing().queue.pending() == []
 
 
-async def test_message_that_ends_every_daemon_is_given_up(room: Captured) -> None:
+async def test_message_that_kills_every_daemon_is_given_up(workspace: CaptureWorkspace) -> None:
     place = MessagePlace("main", "s", 1)
-    await room.capturing().accept(replace(ADDRESS, place=place))
+    await workspace.capturing().accept(replace(ADDRESS, place=place))
     for _ in range(TRIES_MAX):
-        started = room.capturing().queue
+        started = workspace.capturing().queue
         assert [one.place for one in await started.pending()] == [place]
         await started.take_up(place)
         await started.take_up(place)
 
-    assert await room.capturing().queue.pending() == []
+    assert await workspace.capturing().queue.pending() == []
 
 
-async def test_what_its_owner_took_back_is_not_captured_again(room: Captured) -> None:
-    log = room.folder / "memory" / "2026-11-18.md"
-    outcome = await room.capturing().messages.capture(ADDRESS)
+async def test_statement_removed_by_its_owner_is_not_captured_again(workspace: CaptureWorkspace) -> None:
+    log = workspace.folder / "memory" / "2026-11-18.md"
+    outcome = await workspace.capturing().messages.capture(ADDRESS)
     assert outcome.retention is not None
     before, later = log.read_text(), NOON.replace(day=20)
     log.write_text(before.replace("I live in Graz.", "I lived in Graz."))
     again = replace(ADDRESS, text="i live in graz! I like pears.", at=later)
-    assert {one.text: one.reason for one in (await room.capturing().messages.dry_run(again)).dropped} == {
+    assert {one.text: one.reason for one in (await workspace.capturing().messages.dry_run(again)).dropped} == {
         "i live in graz!": SkipReason.TAKEN_BACK
     }
-    await room.capturing().messages.capture(again)
-    assert sorted(room.said()) == ["I like pears.", "I lived in Graz."]
+    await workspace.capturing().messages.capture(again)
+    assert sorted(workspace.said()) == ["I like pears.", "I lived in Graz."]
 
     log.write_text(before)
-    await room.capturing().messages.capture(again)
-    assert [path[7:17] for path, line in room.lines() if "live" in line.text] == ["2026-11-18", "2026-11-20"]
+    await workspace.capturing().messages.capture(again)
+    assert [path[7:17] for path, line in workspace.lines() if "live" in line.text] == ["2026-11-18", "2026-11-20"]
 
 
-async def test_flood_is_bounded_and_its_beginning_is_kept(room: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_flood_is_bounded_and_first_messages_are_kept(
+    workspace: CaptureWorkspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("memoryd.memory.capture.capturing.TASKS_MAX", 30)
-    capturing = room.capturing()
+    capturing = workspace.capturing()
     taken = [capturing.submit(replace(ADDRESS, text=f"I like town{n}.")) for n in range(100)]
     assert sum(taken) == 30
     assert capturing.refused == 70
 
-    async with asyncio.timeout(120):
-        running = asyncio.ensure_future(capturing.run())
+    async with at_work(capturing):
         await eventually_async(lambda: capturing.is_idle)
-        running.cancel()
-    assert set(room.said()) == {f"I like town{n}." for n in range(30)}
+    assert set(workspace.said()) == {f"I like town{n}." for n in range(30)}
 
 
 GOOD = '{"items": [{"kind": "preference", "text": "The user likes hiking near Graz.", "confidence": 0.9}]}'
@@ -495,94 +483,94 @@ BAD = [
 
 
 OURS = "My friends and I like hiking near Graz."
-"""Of no form that is kept without a model."""
+"""Matches no form."""
 ALSO_OURS = "We like hiking near Graz."
-"""The same, and harmless beside a statement."""
+"""Matches no form, also beside a statement."""
 
 
-async def test_model_reads_what_the_forms_leave(room: Captured) -> None:
-    room.model = ScriptedText(GOOD)
-    await room.capturing().messages.capture(
+async def test_model_reads_only_what_the_forms_leave(workspace: CaptureWorkspace) -> None:
+    workspace.model = ScriptedText(GOOD)
+    await workspace.capturing().messages.capture(
         replace(ADDRESS, text=f"I live in Linz. {ALSO_OURS} My key is sk-proj-a1B2c3D4e5F6g7H8i9J0k1L2.")
     )
 
-    assert room.said() == ["I live in Linz.", "The user likes hiking near Graz."]
-    assert ALSO_OURS in room.model.seen[0]
-    assert "a1B2c3" not in room.model.seen[0]
-    assert "Linz" not in room.model.seen[0]
+    assert workspace.said() == ["I live in Linz.", "The user likes hiking near Graz."]
+    assert ALSO_OURS in workspace.model.seen[0]
+    assert "a1B2c3" not in workspace.model.seen[0]
+    assert "Linz" not in workspace.model.seen[0]
 
 
-async def test_what_the_forms_keep_needs_no_model(room: Captured) -> None:
-    room.model = ScriptedText('{"items": []}')
-    await room.capturing().messages.capture(ADDRESS)
+async def test_statement_that_matches_a_form_needs_no_model(workspace: CaptureWorkspace) -> None:
+    workspace.model = ScriptedText('{"items": []}')
+    await workspace.capturing().messages.capture(ADDRESS)
 
-    assert room.said() == ["I live in Graz."]
-    assert room.model.seen == []
+    assert workspace.said() == ["I live in Graz."]
+    assert workspace.model.seen == []
 
 
 @pytest.mark.parametrize("answer", BAD)
-async def test_item_that_does_not_follow_is_dropped(room: Captured, answer: str) -> None:
-    room.model = ScriptedText(answer)
-    verdict = await room.capturing().messages.dry_run(replace(ADDRESS, text=OURS))
+async def test_unsupported_model_item_is_dropped(workspace: CaptureWorkspace, answer: str) -> None:
+    workspace.model = ScriptedText(answer)
+    verdict = await workspace.capturing().messages.dry_run(replace(ADDRESS, text=OURS))
 
     assert verdict.items == ()
     assert [item.form for item in verdict.dropped] == ["text model"]
 
 
-async def test_echo_is_not_shown_to_the_model(room: Captured) -> None:
-    room.model = ScriptedText(GOOD)
-    room.delivered.note("main", KEY, [ALSO_OURS])
+async def test_echo_is_not_shown_to_the_model(workspace: CaptureWorkspace) -> None:
+    workspace.model = ScriptedText(GOOD)
+    workspace.delivered.note("main", KEY, [ALSO_OURS])
     said = f"I live in Linz. {ALSO_OURS} We like the opera in Vienna."
-    await room.capturing().messages.capture(replace(ADDRESS, text=said))
+    await workspace.capturing().messages.capture(replace(ADDRESS, text=said))
 
-    assert room.model.seen
-    assert "hiking" not in "".join(room.model.seen)
-    assert room.said() == ["I live in Linz."], "the other follows from nothing that the model saw"
+    assert workspace.model.seen
+    assert "hiking" not in "".join(workspace.model.seen)
+    assert workspace.said() == ["I live in Linz."], "the other item does not follow from what the model saw"
 
 
-async def test_model_has_so_many_messages_at_once_and_of_the_others_the_rules_decide(room: Captured) -> None:
-    model = room.model = ScriptedText(GOOD)
+async def test_messages_beyond_model_limit_use_forms_only(workspace: CaptureWorkspace) -> None:
+    model = workspace.model = ScriptedText(GOOD)
     model.is_free.clear()
-    capturing = room.capturing()
+    capturing = workspace.capturing()
     for number in range(IN_FLIGHT + 3):
         assert capturing.submit(replace(ADDRESS, text=f"I like town{number}. {ALSO_OURS}"))
     async with at_work(capturing):
         await eventually_async(lambda: capturing.pending == len(model.seen) == IN_FLIGHT)
-        assert len(room.said()) == 3
+        assert len(workspace.said()) == 3
         model.is_free.set()
         await eventually_async(lambda: capturing.is_idle)
 
     assert len(model.seen) == IN_FLIGHT
-    assert sorted(room.said()) == [
+    assert sorted(workspace.said()) == [
         *(f"I like town{number}." for number in range(IN_FLIGHT + 3)),
         "The user likes hiking near Graz.",
     ]
 
 
-async def test_rules_decide_where_the_answer_is_broken(room: Captured) -> None:
-    room.model = ScriptedText('{"items": [')
-    await room.capturing().messages.capture(replace(ADDRESS, text=f"I live in Graz. {ALSO_OURS}"))
+async def test_forms_decide_when_model_answer_is_invalid(workspace: CaptureWorkspace) -> None:
+    workspace.model = ScriptedText('{"items": [')
+    await workspace.capturing().messages.capture(replace(ADDRESS, text=f"I live in Graz. {ALSO_OURS}"))
 
-    assert room.said() == ["I live in Graz."]
+    assert workspace.said() == ["I live in Graz."]
 
 
-async def test_seventh_item_is_dropped(room: Captured) -> None:
+async def test_seventh_item_is_dropped(workspace: CaptureWorkspace) -> None:
     words = ["hiking", "rowing", "skiing", "chess", "tea", "jazz", "opera"]
     items = ", ".join(f'{{"kind": "preference", "text": "The user likes {w}.", "confidence": 0.9}}' for w in words)
-    room.model = ScriptedText(f'{{"items": [{items}]}}')
-    verdict = await room.capturing().messages.dry_run(
+    workspace.model = ScriptedText(f'{{"items": [{items}]}}')
+    verdict = await workspace.capturing().messages.dry_run(
         replace(ADDRESS, text=f"My friends and I like {', '.join(words)}.")
     )
 
     assert len(verdict.items) == 6
 
 
-async def test_what_was_stated_into_another_ledger_of_the_workspace_is_known_and_dropped(
-    room: Captured, tmp_path: Path, executor: ThreadPoolExecutor
+async def test_statements_of_previous_ledger_are_found_and_dropped(
+    workspace: CaptureWorkspace, tmp_path: Path, executor: ThreadPoolExecutor
 ) -> None:
-    await room.stated.note(["I live in Graz."])
-    own, name = Ledger(tmp_path / "state" / "ledger-b.sqlite", executor), str(room.folder)
-    former = StatementHashes(RetainedHashes(room.ledger, name), ShownSpanRows(room.ledger, name).key_so_far)
+    await workspace.stated.note(["I live in Graz."])
+    own, name = Ledger(tmp_path / "state" / "ledger-b.sqlite", executor), str(workspace.folder)
+    former = StatementHashes(RetainedHashes(workspace.ledger, name), ShownSpanRows(workspace.ledger, name).key_so_far)
     stated = StatementHashes(RetainedHashes(own, name), ShownSpanRows(own, name).key, [former])
     await stated.note(["I live in Linz."])
     assert await stated.among(["I live in Graz.", "I live in Linz.", "I live in Wels."]) == {
@@ -590,12 +578,12 @@ async def test_what_was_stated_into_another_ledger_of_the_workspace_is_known_and
         "I live in Linz.",
     }
     await stated.drop(["I live in Graz."])
-    assert not await room.stated.among(["I live in Graz."])
+    assert not await workspace.stated.among(["I live in Graz."])
     await own.close()
 
 
-async def test_asking_a_ledger_that_is_not_there_for_what_was_stated_makes_none(room: Captured) -> None:
-    name = str(room.folder)
-    asked = StatementHashes(RetainedHashes(room.ledger, name), ShownSpanRows(room.ledger, name).key_so_far)
+async def test_reading_statements_creates_no_ledger(workspace: CaptureWorkspace) -> None:
+    name = str(workspace.folder)
+    asked = StatementHashes(RetainedHashes(workspace.ledger, name), ShownSpanRows(workspace.ledger, name).key_so_far)
     assert not await asked.among(["I live in Graz."])
-    assert not room.ledger.path.exists()
+    assert not workspace.ledger.path.exists()

@@ -1,4 +1,4 @@
-"""A task and data find their places in the form of a chat, however a family writes its own."""
+"""Task and data are placed into the chat template of any model family."""
 
 from collections.abc import Callable
 
@@ -41,21 +41,21 @@ def form_of(template: str, tokenise: Callable[[bytes, bool], list[int]] | None =
 
 
 @pytest.mark.parametrize("template", FAMILIES.values(), ids=FAMILIES)
-def test_task_stands_before_data_and_each_once(template: str) -> None:
+def test_task_precedes_data_and_each_appears_once(template: str) -> None:
     text = form_of(template).text
     assert text.count(TASK) == text.count(DATA) == 1
     assert text.index(TASK) < text.index(DATA)
     assert text == form_of(template).text
 
 
-def test_form_has_no_day_and_no_thoughts() -> None:
+def test_form_has_no_date_and_no_thinking() -> None:
     assert "Today: \n" in form_of(FAMILIES["roles in headers, with the day"]).text
     assert form_of(FAMILIES["thinking that can be left out"]).text.endswith("<think>\n\n</think>\n\n")
     assert form_of("").text == PLAIN
 
 
 @pytest.mark.parametrize("template", FAMILIES.values(), ids=FAMILIES)
-def test_marks_are_read_in_the_form_alone(template: str) -> None:
+def test_control_tokens_are_parsed_only_in_the_template(template: str) -> None:
     read: list[tuple[str, bool]] = []
 
     def tokenise(text: bytes, has_marks: bool) -> list[int]:
@@ -75,12 +75,12 @@ def test_empty_data_has_no_tokens() -> None:
 @pytest.mark.parametrize(
     "template", ["no place", "{{ messages[5]['content'] }}", "{% if %}", "{{ raise_exception(1) }}", "{{ 1 / 0 }}"]
 )
-def test_template_without_a_place_is_told(template: str) -> None:
+def test_template_without_placeholders_is_refused(template: str) -> None:
     with pytest.raises(LoadError, match="its chat template"):
         form_of(template)
 
 
-def test_template_cannot_reach_out() -> None:
+def test_template_is_sandboxed() -> None:
     template = "{{ messages.__class__.__base__.__subclasses__() }}{{ messages[0].content }}{{ messages[-1].content }}"
     with pytest.raises(LoadError, match="SecurityError"):
         form_of(template)

@@ -32,9 +32,9 @@ def program(source: str, *arguments: str) -> tuple[str, ...]:
 
 @pytest.fixture(params=["program", "script"])
 def started_by(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[str, ...]:
-    """A program of this machine, tied to us by a shell where that can be, and a script, tied by Python.
+    """Return a program of this system, tied to us by a shell if possible, and a script, tied by Python.
 
-    Each becomes what its arguments say.
+    Each runs what its arguments say.
     """
     script = tmp_path / "script"
     script.write_text('#!/bin/sh\nexec "$@"\n')
@@ -72,7 +72,7 @@ async def started(child: Child) -> AsyncIterator[Child]:
 
 
 def group_of(child: Child) -> list[int]:
-    """The living of the child's group; the system's init may take its time to reap the others."""
+    """Return the living processes of the child's group; init may reap the others late."""
     return [one.pid for one in psutil.process_iter() if _is_alive_in(one, child.pid)]
 
 
@@ -124,7 +124,7 @@ async def test_f082_endless_stdout_is_cut_and_the_child_killed() -> None:
     assert len(child.stdout) == 100_000
 
 
-async def test_stdout_of_exactly_the_limit_is_no_overflow() -> None:
+async def test_stdout_of_exactly_the_limit_is_kept() -> None:
     child = child_for(program("print('x' * 999)"), stdout_limit=1000)
     await child.start()
     assert await child.wait() == 0
@@ -141,7 +141,7 @@ async def test_f085_stderr_flood_neither_blocks_nor_grows() -> None:
     assert child.stderr.endswith("line 299999\n")
 
 
-async def test_f086_grandchild_that_keeps_stdout_open_is_not_waited_for() -> None:
+async def test_f086_grandchild_with_open_stdout_is_not_waited_for() -> None:
     """The child ends though a grandchild holds its stdout, and the group is gone."""
     child = child_for(shell("echo done; sleep 600 & exit 0"))
     await child.start()
@@ -184,7 +184,7 @@ async def test_stop_may_be_repeated_and_shared() -> None:
         assert child.state is ChildState.ENDED
 
 
-async def test_stop_that_is_cancelled_kills_and_reaps() -> None:
+async def test_cancelled_stop_kills_and_reaps() -> None:
     async with started(child_for(program(IGNORES_TERM), grace=600 * SECOND)) as child:
         await eventually_async(lambda: child.stdout == b"deaf\n")
         stopping = asyncio.create_task(child.stop())
@@ -249,7 +249,7 @@ async def test_f092_ended_children_leave_no_zombies() -> None:
     assert [one.pid for one in psutil.Process().children() if one.status() == psutil.STATUS_ZOMBIE] == []
 
 
-async def test_f094_arguments_reach_the_program_as_they_are(started_by: tuple[str, ...]) -> None:
+async def test_f094_arguments_reach_the_program_unchanged(started_by: tuple[str, ...]) -> None:
     """The program gets options, quotes and line breaks as they were given."""
     nasty = ["--help", "-n", "$(touch /tmp/owned); `id`", "two\nlines", "", "'\"*"]
     child = child_for((*started_by, *program("import sys\nprint(sys.argv[1:])", *nasty)))
@@ -266,7 +266,7 @@ async def test_f094_nul_in_an_argument_is_refused() -> None:
 
 
 @needs_proc
-async def test_f096_child_sees_only_what_it_is_given(
+async def test_f096_child_has_no_descriptors_or_secrets_of_ours(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, started_by: tuple[str, ...]
 ) -> None:
     """The child has descriptors 0 to 2, `/`, no core file, a session of its own and no secret."""
@@ -276,9 +276,9 @@ async def test_f096_child_sees_only_what_it_is_given(
     try:
         async with started(child_for((*started_by, *program(KEEPS_QUIET)))) as child:
             proc = Path("/proc", str(child.pid))
-            # until the leash has become the program
+            # the leash has become the program
             await eventually_async(lambda: KEEPS_QUIET.encode() in (proc / "cmdline").read_bytes())
-            # the interpreter that starts there has a file of its own open for a moment
+            # the starting interpreter has a file open for a moment
             await eventually_async(lambda: sorted(int(entry.name) for entry in (proc / "fd").iterdir()) == [0, 1, 2])
             assert str((proc / "fd" / "0").readlink()) == "/dev/null"
             assert str((proc / "cwd").readlink()) == "/"
@@ -294,7 +294,7 @@ def test_environment_is_an_allow_list() -> None:
     assert allowed_environment(given, ["EXTRA", "ABSENT"]) == {"PATH": "/bin", "HOME": "/home/x", "EXTRA": "y"}
 
 
-async def test_quick_end_is_no_failure() -> None:
+async def test_children_that_end_at_once_are_no_failure() -> None:
     children = [child_for(shell("echo done")) for _ in range(20)]
     await asyncio.gather(*(child.start() for child in children))
     assert [await child.wait() for child in children] == [0] * 20

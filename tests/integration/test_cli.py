@@ -1,4 +1,4 @@
-"""memoryctl against a server that speaks the contract: what it prints where, and its exit codes."""
+"""memoryctl against a server with the API's replies: its output and exit codes."""
 
 import io
 import json
@@ -6,7 +6,6 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -24,7 +23,6 @@ from tests.integration.contract_server import (
     health,
     hit,
     pending,
-    serving,
     status,
 )
 from tests.integration.pseudo_terminal import PROGRAM, on_terminal
@@ -33,14 +31,6 @@ from tests.waiting import SECONDS
 HOSTILE = "\x1b]0;owned\x07\x1b[31mport\x9b2J 18789"
 Captured = pytest.CaptureFixture[str]
 START = "start it: memoryd; to set it up first: memoryctl init"
-
-
-@pytest.fixture
-def contract(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Contract]:
-    monkeypatch.delenv("MEMORYD_AGENT_ID", raising=False)
-    with serving(tmp_path / "memoryd.sock") as running:
-        monkeypatch.setenv("MEMORYD_SOCKET", os.fspath(running.socket))
-        yield running
 
 
 def test_search_prints_cited_hits(contract: Contract, capsys: Captured) -> None:
@@ -64,7 +54,7 @@ def test_search_prints_cited_hits(contract: Contract, capsys: Captured) -> None:
 
 
 @pytest.mark.parametrize("option", ["-k", "--k", "--limit", "--max-results"])
-def test_all_names_of_the_limit(contract: Contract, option: str) -> None:
+def test_limit_option_has_aliases(contract: Contract, option: str) -> None:
     assert run(["search", "port", option, "2"]) == Exit.DONE
     assert contract.bodies("search")[0]["maxResults"] == 2
 
@@ -90,7 +80,7 @@ def test_search_sends_every_option(contract: Contract, monkeypatch: pytest.Monke
     assert [body["agent"] for body in contract.bodies("search")[1:]] == ["a", "b"]
 
 
-def test_search_reads_the_question_from_standard_input(contract: Contract, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_search_reads_question_from_stdin(contract: Contract, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", io.StringIO("which port?\n"))
     assert run(["search", "-"]) == Exit.DONE
     assert contract.bodies("search") == [{"query": "which port?"}]
@@ -126,7 +116,7 @@ def test_search_reads_the_question_from_standard_input(contract: Contract, monke
         ["models", "pull", "--nonsense"],
     ],
 )
-def test_wrong_usage(contract: Contract, capsys: Captured, arguments: list[str]) -> None:
+def test_wrong_usage_is_reported(contract: Contract, capsys: Captured, arguments: list[str]) -> None:
     assert run(arguments) == Exit.USAGE
     assert "Error: " in capsys.readouterr().err
     for asked in (["--json", *arguments], [arguments[0], "--json", *arguments[1:]]):
@@ -138,7 +128,7 @@ def test_wrong_usage(contract: Contract, capsys: Captured, arguments: list[str])
 
 
 @pytest.mark.parametrize("arguments", [["undo"], ["undo", "4ac1d2e3"]])
-def test_undo_of_no_change_says_where_the_numbers_are(
+def test_undo_without_valid_number_explains_where_to_find_it(
     contract: Contract, capsys: Captured, arguments: list[str]
 ) -> None:
     assert run(arguments) == Exit.USAGE
@@ -146,14 +136,14 @@ def test_undo_of_no_change_says_where_the_numbers_are(
     assert "memoryctl changes lists them" in said
 
 
-def test_nothing_found_says_why(contract: Contract, capsys: Captured) -> None:
+def test_empty_result_has_a_reason(contract: Contract, capsys: Captured) -> None:
     contract.replies["search"] = 200, answer(reason="nothing is indexed yet", mode="lexical")
     assert run(["search", "port"]) == Exit.NOTHING_FOUND
     printed = capsys.readouterr()
     assert (printed.out, printed.err) == ("", "note: nothing found: nothing is indexed yet\n")
 
 
-def test_hits_worth_nothing_are_shown_and_said_not_to_answer(contract: Contract, capsys: Captured) -> None:
+def test_hits_without_answer_are_marked(contract: Contract, capsys: Captured) -> None:
     hits = [hit(verdict="none", duplicates=2), hit(path="bank/x.md", verdict="none")]
     contract.replies["search"] = 200, answer(*hits, verdict="none", reason="the nearest is within the noise")
     assert run(["search", "port"]) == Exit.NOTHING_FOUND
@@ -169,7 +159,7 @@ def test_hits_worth_nothing_are_shown_and_said_not_to_answer(contract: Contract,
 
 
 @pytest.mark.parametrize("options", [[], ["--json"], ["--strict"]])
-def test_search_that_no_arm_could_answer_is_an_error(contract: Contract, capsys: Captured, options: list[str]) -> None:
+def test_search_without_working_arm_is_an_error(contract: Contract, capsys: Captured, options: list[str]) -> None:
     arms = {"lexical": {"state": "off", "reason": "off"}, "vector": {"state": "failed", "reason": "no model"}}
     reason = "no arm of the search could answer: no model"
     contract.replies["search"] = 200, answer(reason=reason, mode="none", health=health(complete=False, arms=arms))
@@ -179,7 +169,7 @@ def test_search_that_no_arm_could_answer_is_an_error(contract: Contract, capsys:
     assert "nothing found" not in printed.err
 
 
-def test_missing_part_is_a_note_and_with_strict_an_exit_code(contract: Contract, capsys: Captured) -> None:
+def test_missing_arm_is_a_note_or_exit_code_with_strict(contract: Contract, capsys: Captured) -> None:
     arms = {"lexical": {"state": "ok"}, "vector": {"state": "off", "reason": "the model is being downloaded"}}
     state = health(complete=False, arms=arms, pendingFiles=1, pendingEmbeddings=1200)
     contract.replies["search"] = 200, answer(hit(), mode="lexical", verdict="weak", health=state)
@@ -195,9 +185,7 @@ def test_missing_part_is_a_note_and_with_strict_an_exit_code(contract: Contract,
     assert run(["search", "port", "--strict"]) == Exit.DONE
 
 
-def test_memories_that_no_arm_could_look_for_are_an_error_and_a_missing_part_is_told(
-    contract: Contract, capsys: Captured
-) -> None:
+def test_memories_without_working_arm_are_an_error(contract: Contract, capsys: Captured) -> None:
     arms = {"lexical": {"state": "off", "reason": "off"}, "vector": {"state": "failed", "reason": "no model"}}
     nothing = {"memories": [], "verdict": "none", "reason": "no arm of recall could answer: no model", "took_ms": 1.5}
     contract.replies["memories"] = 200, nothing | {"health": health(complete=False, arms=arms)}
@@ -206,12 +194,12 @@ def test_memories_that_no_arm_could_look_for_are_an_error_and_a_missing_part_is_
     arms["lexical"] = {"state": "ok", "reason": ""}
     contract.replies["memories"] = 200, nothing | {"reason": None, "health": health(complete=False, arms=arms)}
     assert run(["memories", "search", "port"]) == Exit.NOTHING_FOUND
-    told = capsys.readouterr().err.splitlines()
-    assert told == ["note: nothing found: no memory matches", "note: the vector arm failed: no model"]
+    lines = capsys.readouterr().err.splitlines()
+    assert lines == ["note: nothing found: no memory matches", "note: the vector arm failed: no model"]
     assert run(["memories", "search", "port", "--strict"]) == Exit.INCOMPLETE
 
 
-def test_json_is_the_reply_itself(contract: Contract, capsys: Captured) -> None:
+def test_json_prints_the_reply(contract: Contract, capsys: Captured) -> None:
     reply = answer(hit(snippet=HOSTILE + " 端口"))
     contract.replies["search"] = 200, reply
     assert run(["search", "port", "--json"]) == Exit.DONE
@@ -222,7 +210,7 @@ def test_json_is_the_reply_itself(contract: Contract, capsys: Captured) -> None:
     assert printed.err == ""
 
 
-def test_hostile_note_cannot_drive_the_terminal(contract: Contract) -> None:
+def test_escape_sequences_in_notes_are_neutralised(contract: Contract) -> None:
     contract.replies["search"] = 200, answer(hit(snippet=HOSTILE, path=f"memory/{HOSTILE}.md", heading=HOSTILE))
     code, seen = on_terminal("search", "port", NO_COLOR="1")
     assert code == Exit.DONE
@@ -230,7 +218,7 @@ def test_hostile_note_cannot_drive_the_terminal(contract: Contract) -> None:
     assert seen == f"1. {path}#L3-L4  0.83  port 18789\n   port 18789\n"
 
 
-def test_hits_of_conversations_are_cited_and_marked_on_their_lines(contract: Contract, capsys: Captured) -> None:
+def test_hits_of_conversations_are_cited_with_marked_lines(contract: Contract, capsys: Captured) -> None:
     turn = hit(
         path="session:main-20261018", source="sessions", startLine=33, endLine=34, heading="", snippet="User: why"
     )
@@ -257,20 +245,20 @@ def test_hits_of_conversations_are_cited_and_marked_on_their_lines(contract: Con
 @pytest.mark.parametrize(
     "cited", ["session:main-20261018", "session:main-20261018#Q15-Q17", "sessions/main/0d9f.jsonl#L120", "session:x#L3"]
 )
-def test_get_asks_for_a_conversation_as_for_a_note(contract: Contract, cited: str) -> None:
+def test_get_requests_conversations_like_notes(contract: Contract, cited: str) -> None:
     run(["get", cited])
     (request,) = contract.requests
     assert request.path == f"/v1/files/{cited.partition('#')[0]}"
     assert ("from" in request.query) is ("#" in cited)
 
 
-def test_get_asks_for_a_note_that_only_looks_like_one(contract: Contract) -> None:
+def test_get_requests_notes_named_like_conversations(contract: Contract) -> None:
     for path in ("sessions/main/plan.md", "sessions/2026-10-18.md", "session:plan.md"):
         assert run(["get", path]) == Exit.NOTHING_FOUND
     assert len(contract.requests) == 3
 
 
-def test_colour_only_on_a_terminal_without_no_color(contract: Contract, capsys: Captured) -> None:
+def test_colour_is_used_only_on_terminals_without_no_color(contract: Contract, capsys: Captured) -> None:
     for command in (["search", "port"], ["status"]):
         assert "\x1b[" in on_terminal(*command)[1]
         assert "\x1b[" not in on_terminal(*command, NO_COLOR="1")[1]
@@ -278,7 +266,7 @@ def test_colour_only_on_a_terminal_without_no_color(contract: Contract, capsys: 
         assert "\x1b" not in capsys.readouterr().out
 
 
-def test_vectors_still_to_come_are_a_note(contract: Contract, capsys: Captured) -> None:
+def test_pending_vectors_are_a_note(contract: Contract, capsys: Captured) -> None:
     contract.replies["search"] = 200, answer(hit(), health=health(pendingEmbeddings=1200))
     assert run(["search", "port", "--strict"]) == Exit.DONE
     assert capsys.readouterr().err == "note: 1,200 passages not yet found by meaning, only by words\n"
@@ -325,13 +313,13 @@ def test_get_takes_citations_and_options(contract: Contract, arguments: list[str
     assert contract.requests[0].query == query
 
 
-def test_get_says_where_to_go_on(contract: Contract, capsys: Captured) -> None:
+def test_get_says_where_to_continue(contract: Contract, capsys: Captured) -> None:
     reply = {"path": "a.md", "text": "x\n", "from": 1, "lines": 120, "totalLines": 412, "sha256": ""}
     contract.replies["files"] = 200, reply | {"truncated": True, "nextFrom": 121}
     assert run(["get", "a.md"]) == Exit.DONE
     assert capsys.readouterr().err == "note: cut short, the document has 412 lines; go on with --from 121\n"
     assert run(["get", "a.md", "--lines", "120"]) == Exit.DONE
-    assert capsys.readouterr().err == "", "it gave what was asked for"
+    assert capsys.readouterr().err == "", "it printed what was requested"
 
 
 def test_get_of_an_empty_document_prints_nothing(contract: Contract, capsys: Captured) -> None:
@@ -360,7 +348,7 @@ def test_get_says_where_the_document_ends(
     assert json.loads(capsys.readouterr().out)["totalLines"] == 4
 
 
-def test_get_of_what_is_not_there(contract: Contract, capsys: Captured) -> None:
+def test_get_of_missing_document(contract: Contract, capsys: Captured) -> None:
     assert run(["get", "memory/no.md"]) == Exit.NOTHING_FOUND
     assert capsys.readouterr().err == "memoryctl: there is no memory/no.md\nmemoryctl search finds names\n"
     assert run(["get", "memory/no.md", "--json"]) == Exit.NOTHING_FOUND
@@ -400,7 +388,7 @@ def test_version_with_and_without_a_daemon(contract: Contract, tmp_path: Path, c
     assert capsys.readouterr().out == f"memoryctl {__version__}\n"
 
 
-def test_status_shows_what_a_person_wants_to_know(contract: Contract, capsys: Captured) -> None:
+def test_verbose_status_shows_all_parts(contract: Contract, capsys: Captured) -> None:
     worker = {"phase": "waiting", "pid": None, "rssBytes": 0, "restarts": 2, "lastError": "killed by signal 9"}
     worker |= {"gpuLayers": 12, "offloads": False}
     transfer = {"doneBytes": 12_000_000, "totalBytes": 24_000_000, "step": "downloading"}
@@ -456,7 +444,7 @@ def test_status_shows_what_a_person_wants_to_know(contract: Contract, capsys: Ca
     assert not [line for line in printed.splitlines() if line.endswith(" ")]
 
 
-def test_status_tells_that_layers_asked_for_are_on_no_graphics_card(contract: Contract, capsys: Captured) -> None:
+def test_status_warns_when_gpu_layers_are_not_offloaded(contract: Contract, capsys: Captured) -> None:
     worker = {"phase": "ready", "pid": 99, "rssBytes": 12_000_000, "restarts": 0, "lastError": None}
     embedder = {"state": "ready", "reason": None, "since": "2026-01-05T10:00:00Z", "progress": None}
     for layers, offloads, is_told in ((12, False, True), (0, False, False), (None, False, False), (12, True, False)):
@@ -466,7 +454,7 @@ def test_status_tells_that_layers_asked_for_are_on_no_graphics_card(contract: Co
         assert ("no graphics card is used" in " ".join(capsys.readouterr().out.split())) == is_told
 
 
-def test_status_shows_the_text_model_and_what_leaves_the_machine(contract: Contract, capsys: Captured) -> None:
+def test_status_shows_text_model_and_destination(contract: Contract, capsys: Captured) -> None:
     llm = {
         "provider": "openai",
         "model": "gpt-4o-mini",
@@ -521,7 +509,7 @@ def test_status_of_one_agent(contract: Contract, capsys: Captured) -> None:
     assert capsys.readouterr().err == "memoryctl: no agent 'three' is configured\nthere is: one, two\n"
 
 
-def test_watched_status_goes_on_until_interrupted(contract: Contract) -> None:
+def test_watched_status_runs_until_interrupted(contract: Contract) -> None:
     code, seen = on_terminal("status", "--watch", interrupt_at="agent main")
     assert code == 130
     assert "Traceback" not in seen
@@ -550,7 +538,7 @@ def test_sync(
     assert contract.bodies("sync")[0]["wait"] == goal
 
 
-def test_sync_asks_again_until_it_is_done(contract: Contract, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sync_repeats_until_complete(contract: Contract, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("memoryd.cli.invocation.SLICE_SECONDS", 0.0)
     left = iter([pending(2, complete=False), pending(1, complete=False), pending(complete=True)])
     contract.replies["sync"] = lambda _request: (200, next(left))
@@ -558,7 +546,7 @@ def test_sync_asks_again_until_it_is_done(contract: Contract, monkeypatch: pytes
     assert len(contract.bodies("sync")) == 3
 
 
-def test_reindex_starts_the_work_and_waits_for_it(contract: Contract, capsys: Captured) -> None:
+def test_reindex_waits_for_completion(contract: Contract, capsys: Captured) -> None:
     assert run(["reindex", "--embeddings", "--agent", "a"]) == Exit.DONE
     assert contract.bodies("reindex") == [{"agent": "a", "embeddings": True}]
     assert contract.bodies("sync")[0]["wait"] == "embedded"
@@ -571,7 +559,7 @@ def test_reindex_without_waiting(contract: Contract, capsys: Captured) -> None:
     assert not contract.bodies("sync")
 
 
-def test_sync_draws_a_bar_on_a_terminal_and_stops_at_once_when_interrupted(contract: Contract) -> None:
+def test_sync_shows_progress_bar_and_stops_when_interrupted(contract: Contract) -> None:
     asked = iter([agent(pendingFiles=40)])
     is_over = threading.Event()
 
@@ -588,7 +576,7 @@ def test_sync_draws_a_bar_on_a_terminal_and_stops_at_once_when_interrupted(contr
     assert "Traceback" not in seen
 
 
-def test_reader_that_leaves_is_no_error(contract: Contract) -> None:
+def test_closed_pipe_is_no_error(contract: Contract) -> None:
     contract.replies["search"] = 200, answer(*[hit(snippet="x" * 5000) for _ in range(100)])
     child = subprocess.Popen([*PROGRAM, "search", "port"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     assert child.stdout is not None
@@ -603,7 +591,7 @@ def test_reader_that_leaves_is_no_error(contract: Contract) -> None:
 @pytest.mark.parametrize(
     "arguments", [["search", "port"], ["get", "memory/2026-01-05.md"], ["--json", "status"], ["--help"]]
 )
-def test_answer_that_cannot_be_written_is_one_sentence(contract: Contract, arguments: list[str]) -> None:
+def test_unwritable_output_is_one_sentence(contract: Contract, arguments: list[str]) -> None:
     with Path("/dev/full").open("wb") as full:
         done = subprocess.run([*PROGRAM, *arguments], stdout=full, stderr=subprocess.PIPE, check=False, text=True)
     assert done.returncode == Exit.ERROR

@@ -1,4 +1,4 @@
-"""memoryctl completion: what a shell is given, and that bash really completes by it."""
+"""memoryctl completion: the scripts for shells, and that bash completes with them."""
 
 import json
 import os
@@ -23,7 +23,7 @@ def test_script_is_printed(shell: str, capsys: Captured) -> None:
     assert json.loads(capsys.readouterr().out) == {"shell": shell, "script": script}
 
 
-def test_bash_completes_by_the_script(tmp_path: Path, capsys: Captured) -> None:
+def test_bash_completes_with_the_script(tmp_path: Path, capsys: Captured) -> None:
     program = tmp_path / "bin" / "memoryctl"
     program.parent.mkdir()
     program.write_text(f"#!/bin/sh\nexec {sys.executable} -c 'from memoryd.cli.main import main; main()' \"$@\"\n")

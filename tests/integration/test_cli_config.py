@@ -1,4 +1,4 @@
-"""memoryctl config: what is wrong with a file, what holds, and the schema for editors."""
+"""memoryctl config: problems of a file, effective values, and the schema for editors."""
 
 import json
 import os
@@ -53,22 +53,22 @@ def shown(capsys: Captured, *arguments: str) -> dict[str, dict[str, object]]:
     return {one["key"]: one for one in json.loads(capsys.readouterr().out)["values"]}
 
 
-def test_file_that_is_well_is_told_with_its_agents_and_notices(file: Path, capsys: Captured) -> None:
+def test_check_of_sound_file_lists_agents_and_notices(file: Path, capsys: Captured) -> None:
     assert run(["config", "check"]) == Exit.DONE
-    told = capsys.readouterr().out
-    assert f"{file}:9:18: notice: agents.defaults.memorySearch.query.maxResults: 5000 is out of range" in told
-    assert "agent work on " in told
+    report = capsys.readouterr().out
+    assert f"{file}:9:18: notice: agents.defaults.memorySearch.query.maxResults: 5000 is out of range" in report
+    assert "agent work on " in report
 
 
-def test_all_problems_are_told_with_their_places(file: Path, capsys: Captured) -> None:
+def test_all_problems_are_listed_with_positions(file: Path, capsys: Captured) -> None:
     file.write_text("{\n  gateway: {},\n  log: { levle: 1 },\n  limits: {\n    maxFileBytes: 'x' },\n}")
-    code, told = checked(capsys)
+    code, report = checked(capsys)
     assert code == Exit.ERROR
-    assert [(one["key"], one["line"], one["column"]) for one in told["problems"]] == [
+    assert [(one["key"], one["line"], one["column"]) for one in report["problems"]] == [
         ("log.levle", 3, 10),
         ("limits.maxFileBytes", 5, 5),
     ]
-    assert [one["message"] for one in told["notices"]] == ["ignored, not memoryd's: gateway"]
+    assert [one["message"] for one in report["notices"]] == ["ignored, not memoryd's: gateway"]
 
 
 @pytest.mark.parametrize(
@@ -83,36 +83,36 @@ def test_all_problems_are_told_with_their_places(file: Path, capsys: Captured) -
     ],
     ids=["syntax", "empty", "list", "latin", "twice", "huge"],
 )
-def test_f131_file_that_no_daemon_takes(
+def test_f131_unusable_file_is_explained(
     file: Path, capsys: Captured, content: bytes, line: int | None, message: str
 ) -> None:
     """Whatever a file holds, the check says what is wrong, with the line if there is one, and ends with 1."""
     file.write_bytes(content)
-    code, told = checked(capsys)
+    code, report = checked(capsys)
     assert code == Exit.ERROR
-    assert [one["line"] for one in told["problems"]] == [line]
-    assert message in str(told["problems"][0]["message"])
+    assert [one["line"] for one in report["problems"]] == [line]
+    assert message in str(report["problems"][0]["message"])
 
 
-def test_f131_folder_pipe_and_missing_file_are_told(tmp_path: Path, capsys: Captured) -> None:
-    """What is no file is told as such, and nobody waits for it."""
+def test_f131_folder_pipe_and_missing_file_are_reported(tmp_path: Path, capsys: Captured) -> None:
+    """A path that is no file is reported as such, without blocking."""
     pipe, missing = tmp_path / "pipe", tmp_path / "missing"
     os.mkfifo(pipe)
     for path, message in ((tmp_path, "is not a file"), (pipe, "is not a file"), (missing, "No such file")):
-        code, told = checked(capsys, str(path))
+        code, report = checked(capsys, str(path))
         assert code == Exit.ERROR
-        assert message in str(told["problems"][0]["message"])
+        assert message in str(report["problems"][0]["message"])
 
 
-def test_f131_link_mark_of_byte_order_and_open_mode(file: Path, tmp_path: Path, capsys: Captured) -> None:
-    """A link is followed, a byte order mark is skipped, and a file that others can change is told."""
+def test_f131_link_and_byte_order_mark_are_accepted(file: Path, tmp_path: Path, capsys: Captured) -> None:
+    """A link is followed, a byte order mark is skipped, and a file that others can change is reported."""
     file.write_bytes(b"\xef\xbb\xbf{ log: { level: 'INFO' } }")
     file.chmod(0o664)
     link = tmp_path / "link.json5"
     link.symlink_to(file)
-    code, told = checked(capsys, str(link))
-    assert (code, told["problems"]) == (Exit.DONE, [])
-    assert any("chmod go-w" in str(one["message"]) for one in told["notices"])
+    code, report = checked(capsys, str(link))
+    assert (code, report["problems"]) == (Exit.DONE, [])
+    assert any("chmod go-w" in str(one["message"]) for one in report["notices"])
 
 
 @pytest.mark.parametrize("workspace", ["/", "~", "~/", "/.", "~/notes/.."])
@@ -120,50 +120,48 @@ def test_f132_root_and_home_are_refused(file: Path, capsys: Captured, workspace:
     """Neither the root nor the whole home folder is a workspace, however it is spelt."""
     (Path.home() / "notes").mkdir(parents=True)
     file.write_text(json.dumps({"agents": {"defaults": {"workspace": workspace}}}))
-    code, told = checked(capsys)
+    code, report = checked(capsys)
     assert code == Exit.ERROR
-    assert "must be a folder of its own" in str(told["problems"][0]["message"])
+    assert "must be a folder of its own" in str(report["problems"][0]["message"])
 
 
 @swept("bare", [{"LC_ALL": "C"}, {"LANG": "de_DE.ISO-8859-1", "PYTHONUTF8": "0"}], 1)
 def test_f133_bare_environment_checks_and_shows_a_file_in_utf8(file: Path, bare: dict[str, str]) -> None:
-    """With no HOME and another locale, the values of a file in UTF-8 are checked, shown and planned as they stand."""
+    """With no HOME and another locale, the values of a file in UTF-8 are checked, shown and planned unchanged."""
     folder = file.parent / "größe 漢字"
     folder.mkdir()
     (folder / "MEMORY.md").write_text("# Notes\n")
     file.write_text(json.dumps({"agents": {"defaults": {"workspace": str(folder)}}}, ensure_ascii=False))
     environment = {"MEMORYD_CONFIG": str(file), "MEMORYD_SOCKET": str(file.parent / "nobody.sock"), **bare}
 
-    def told(*arguments: str) -> dict[str, object]:
+    def report(*arguments: str) -> dict[str, object]:
         done = subprocess.run([*PROGRAM, *arguments, "--json"], env=environment, capture_output=True, timeout=60)
         assert done.returncode == Exit.DONE, done
         answer: dict[str, object] = json.loads(done.stdout)
         return answer
 
-    assert told("config", "check")["problems"] == []
-    assert told("config", "show", "agents.defaults.workspace")["values"][0]["value"] == str(folder)  # type: ignore[index]
-    planned = told("init", str(folder), "--force", "--dry-run", "--model", "none")
+    assert report("config", "check")["problems"] == []
+    assert report("config", "show", "agents.defaults.workspace")["values"][0]["value"] == str(folder)  # type: ignore[index]
+    planned = report("init", str(folder), "--force", "--dry-run", "--model", "none")
     assert "größe 漢字" in str(planned["text"])
 
 
 def test_environment_is_checked_with_the_file(file: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MEMORYD_OFFLINE", "perhaps")
-    code, told = checked(capsys)
+    code, report = checked(capsys)
     assert code == Exit.ERROR
-    assert told["problems"] == [
+    assert report["problems"] == [
         {"message": "MEMORYD_OFFLINE: must be 1 or 0", "key": None, "line": None, "column": None}
     ]
 
 
-def test_no_file_means_the_defaults(capsys: Captured) -> None:
+def test_missing_file_means_defaults(capsys: Captured) -> None:
     assert run(["config", "check"]) == Exit.DONE
     assert "the defaults hold" in capsys.readouterr().out
     assert shown(capsys, "log")["log.level"]["origin"] == "default"
 
 
-def test_values_are_shown_with_where_they_came_from(
-    file: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_values_are_shown_with_their_origin(file: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MEMORYD_LOG_LEVEL", "error")
     monkeypatch.setenv("MEMORYD_OFFLINE", "1")
     found = shown(capsys)
@@ -191,7 +189,7 @@ def test_no_secret_is_shown_anywhere(file: Path, capsys: Captured) -> None:
 )
 @pytest.mark.parametrize("key", ["apiKey", "headers.X"])
 @pytest.mark.parametrize("agent", [(), ("--agent", "main")])
-def test_secret_is_one_setting_that_says_where_it_is(
+def test_secret_is_shown_as_one_masked_setting(
     file: Path, capsys: Captured, reference: str, value: object, key: str, agent: tuple[str, ...]
 ) -> None:
     file.write_text(FILE.replace('"sk-secret"', reference))
@@ -200,13 +198,13 @@ def test_secret_is_one_setting_that_says_where_it_is(
     assert (found["value"], found["line"], found["written"]) == (value, 10, None)
 
 
-def test_reference_to_the_secret_of_machines_is_one_setting(file: Path, capsys: Captured) -> None:
+def test_reference_to_machines_secret_is_one_setting(file: Path, capsys: Captured) -> None:
     file.write_text('{ memory: { machines: { secret: { env: "A_KEY" } } } }')
     found = {key: one["value"] for key, one in shown(capsys).items() if key.startswith("memory.machines")}
     assert found == {"memory.machines.secret": {"env": "A_KEY"}}
 
 
-def test_agent_is_shown_as_it_results(file: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_effective_values_of_an_agent_are_shown(file: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
     work = shown(capsys, "--agent", "work", "--all")
     assert (work["memorySearch.provider"]["value"], work["memorySearch.provider"]["line"]) == ("none", 13)
     assert (work["memorySearch.query.maxResults"]["value"], work["memorySearch.query.maxResults"]["line"]) == (1000, 9)
@@ -217,7 +215,7 @@ def test_agent_is_shown_as_it_results(file: Path, capsys: Captured, monkeypatch:
     assert shown(capsys, "--agent", "work", "workspace")["workspace"]["line"] == 13
 
 
-def test_unknown_key_and_agent_name_what_there_is(file: Path, capsys: Captured) -> None:
+def test_unknown_key_and_agent_get_suggestions(file: Path, capsys: Captured) -> None:
     assert run(["config", "show", "level"]) == Exit.ERROR
     assert "perhaps: log.level" in capsys.readouterr().err
     assert run(["config", "show", "--agent", "nobody"]) == Exit.ERROR
@@ -229,7 +227,7 @@ def test_schema_is_printed(capsys: Captured) -> None:
     assert json.loads(capsys.readouterr().out) == json_schema()
 
 
-def test_values_of_the_newer_layout_are_shown_with_their_places(file: Path, capsys: Captured) -> None:
+def test_values_of_newer_layout_are_shown_with_positions(file: Path, capsys: Captured) -> None:
     entries = '{ main: {}, work: { workspace: "~/work", memory: { search: { query: { maxResults: 7 } } } } }'
     file.write_text('{\n memory: { search: {\n provider: "none" } },\n agents: { entries: ' + entries + " } }")
     found = shown(capsys)

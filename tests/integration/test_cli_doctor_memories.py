@@ -1,4 +1,4 @@
-"""memoryctl doctor on memories: what was meant for one is told with its line, without a daemon."""
+"""memoryctl doctor on memories: malformed lines are listed, without a daemon."""
 
 import json
 from pathlib import Path
@@ -21,18 +21,18 @@ def notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return workspace
 
 
-def told(capsys: Captured) -> list[tuple[str, str]]:
+def memory_checks(capsys: Captured) -> list[tuple[str, str]]:
     run(["doctor", "--json"])
     checks = json.loads(capsys.readouterr().out)["checks"]
     return [(check["state"], check["message"]) for check in checks if check["part"] == "memories of main"]
 
 
-def test_near_misses_are_listed_with_their_lines(notes: Path, capsys: Captured) -> None:
+def test_malformed_lines_are_listed_with_line_numbers(notes: Path, capsys: Captured) -> None:
     log = "- 0(c=.9): of no section\n\n## Retain\n- W @Peter: in Marrakech\n- 0(c=.9) @Peter: likes tea\n- prose\n"
     (notes / "memory" / "2025-11-27.md").write_text(log)
     (notes / "memory" / "trip.md").write_text("## Retain\n- 0(c=.9): no log of a day\n")
     (notes / "bank" / "world.md").write_text("- the sea is salty\n<!-- memoryd:begin -->\n")
-    assert told(capsys) == [
+    assert memory_checks(capsys) == [
         ("ok", "2 lines state a memory"),
         (
             "look",
@@ -43,15 +43,15 @@ def test_near_misses_are_listed_with_their_lines(notes: Path, capsys: Captured) 
     ]
 
 
-def test_private_and_unreadable_notes_are_left_out(notes: Path, capsys: Captured) -> None:
+def test_private_and_unreadable_notes_are_skipped(notes: Path, capsys: Captured) -> None:
     (notes / "memory" / "2025-11-27.md").write_text("---\nmemory: false\n---\n## Retain\n- 0(c=.9): secret\n")
     (notes / "memory" / "2025-11-28.md").write_bytes(b"\x00" * 40)
-    assert told(capsys) == [("ok", "0 lines state a memory")]
+    assert memory_checks(capsys) == [("ok", "0 lines state a memory")]
 
 
-def test_many_misses_are_counted(notes: Path, capsys: Captured) -> None:
+def test_many_malformed_lines_are_counted(notes: Path, capsys: Captured) -> None:
     (notes / "memory" / "2025-11-27.md").write_text("## Retain\n- W: x\n" + "- 0: x\n" * 25)
-    found = told(capsys)
+    found = memory_checks(capsys)
     assert found[0] == ("ok", "1 line states a memory")
     assert len(found) == 12
     assert found[-1] == ("look", "15 more lines like these")

@@ -1,4 +1,4 @@
-"""memoryctl models on a cache and a configuration of its own, without a daemon."""
+"""memoryctl models with its own cache and configuration, without a daemon."""
 
 import hashlib
 import json
@@ -40,7 +40,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def tiny_gguf(tmp_path: Path) -> Path:
-    """A whole GGUF of an embedding model with a header as it should be; too small to embed anything."""
+    """Return a complete GGUF of an embedding model, too small to embed anything."""
     path = tmp_path / "served" / "tiny.gguf"
     path.parent.mkdir()
     writer = gguf.GGUFWriter(path, "bert")
@@ -77,7 +77,7 @@ def listed(capsys: Captured) -> list[dict[str, object]]:
     return models
 
 
-def test_list_names_the_configured_model_that_is_not_here(cache: Path, capsys: Captured) -> None:
+def test_list_includes_missing_configured_model(cache: Path, capsys: Captured) -> None:
     assert listed(capsys) == [
         {
             "name": SPEC,
@@ -94,7 +94,7 @@ def test_list_names_the_configured_model_that_is_not_here(cache: Path, capsys: C
     assert "not here: memoryctl models pull, configured" in capsys.readouterr().out
 
 
-def test_list_tells_whole_from_begun_and_the_configured_one(cache: Path, capsys: Captured) -> None:
+def test_list_marks_partial_and_configured_models(cache: Path, capsys: Captured) -> None:
     (cache / NAME).write_bytes(b"x" * 2000)
     (cache / "other.gguf.part").write_bytes(b"x" * 10)
     assert run(["models", "list"]) == Exit.DONE
@@ -104,7 +104,7 @@ def test_list_tells_whole_from_begun_and_the_configured_one(cache: Path, capsys:
     assert [model["configured"] for model in listed(capsys)] == [False, True]
 
 
-def test_pull_fetches_once(cache: Path, address: str, tiny_gguf: Path, capsys: Captured) -> None:
+def test_pull_downloads_once(cache: Path, address: str, tiny_gguf: Path, capsys: Captured) -> None:
     spec = f"{address}#sha256={hashlib.sha256(tiny_gguf.read_bytes()).hexdigest()}"
     assert run(["models", "pull", spec]) == Exit.DONE
     printed = capsys.readouterr()
@@ -117,22 +117,20 @@ def test_pull_fetches_once(cache: Path, address: str, tiny_gguf: Path, capsys: C
     assert json.loads(capsys.readouterr().out) == {"spec": spec, "path": str(path), "bytes": size, "fetched": False}
 
 
-def test_pull_shows_a_bar_on_a_terminal(cache: Path, address: str) -> None:
+def test_pull_shows_progress_bar_on_a_terminal(cache: Path, address: str) -> None:
     code, seen = on_terminal("models", "pull", address)
     assert code == Exit.DONE
     assert "downloading" in seen
     assert str(cache)[:20] in seen
 
 
-def test_pull_refuses_what_is_not_the_model_that_was_asked_for(cache: Path, address: str, capsys: Captured) -> None:
+def test_pull_refuses_wrong_hash(cache: Path, address: str, capsys: Captured) -> None:
     assert run(["models", "pull", f"{address}#sha256={'0' * 64}"]) == Exit.ERROR
     assert capsys.readouterr().err.count("memoryctl: ") == 1
     assert not list(cache.glob("*.gguf"))
 
 
-def test_pull_takes_a_chat_model_only_where_the_configuration_names_it(
-    cache: Path, address: str, tiny_gguf: Path, capsys: Captured
-) -> None:
+def test_pull_takes_chat_model_only_if_configured(cache: Path, address: str, tiny_gguf: Path, capsys: Captured) -> None:
     spec = address.replace("tiny.gguf", "chat.gguf")
     written = write_chat_model(tiny_gguf.with_name("chat.gguf"))
     assert run(["models", "pull", spec]) == Exit.ERROR
@@ -150,7 +148,7 @@ def test_pull_takes_a_chat_model_only_where_the_configuration_names_it(
     assert found["state"] == "ok"
 
 
-def test_offline_pull_says_so(cache: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_offline_pull_is_refused(cache: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MEMORYD_OFFLINE", "1")
     assert run(["models", "pull"]) == Exit.ERROR
     assert "MEMORYD_OFFLINE is set" in capsys.readouterr().err
@@ -158,7 +156,7 @@ def test_offline_pull_says_so(cache: Path, capsys: Captured, monkeypatch: pytest
     assert "MEMORYD_OFFLINE is set" in json.loads(capsys.readouterr().out)["error"]["message"]
 
 
-def test_remove_deletes_by_spec_or_name(cache: Path, capsys: Captured) -> None:
+def test_remove_accepts_spec_or_name(cache: Path, capsys: Captured) -> None:
     for name in (SPEC, NAME):
         (cache / NAME).write_bytes(b"x" * 2000)
         assert run(["models", "remove", name, "--yes"]) == Exit.DONE
@@ -167,7 +165,7 @@ def test_remove_deletes_by_spec_or_name(cache: Path, capsys: Captured) -> None:
     assert run(["models", "remove", SPEC, "--yes"]) == Exit.ERROR
 
 
-def test_model_of_the_shared_cache_is_listed_and_never_removed(
+def test_model_of_shared_cache_is_never_removed(
     cache: Path, tiny_gguf: Path, tmp_path: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     commit, spec = "0" * 40, "hf:owner/repository/tiny.gguf"
@@ -194,7 +192,7 @@ def test_model_of_the_shared_cache_is_listed_and_never_removed(
 
 def test_remove_asks_first(cache: Path, capsys: Captured) -> None:
     (cache / NAME).write_bytes(b"x")
-    assert run(["models", "remove", SPEC]) == Exit.USAGE, "nobody can be asked: standard input is no terminal"
+    assert run(["models", "remove", SPEC]) == Exit.USAGE, "standard input is no terminal"
     code, seen = on_terminal("models", "remove", SPEC, typed="n\n")
     assert code == Exit.ERROR
     assert f"Remove {SPEC} (the configuration names it)? [y/N]:" in seen
@@ -203,19 +201,19 @@ def test_remove_asks_first(cache: Path, capsys: Captured) -> None:
     assert not (cache / NAME).exists()
 
 
-def test_verify_measures_the_speed_that_the_list_tells(cache: Path, starter_model: Path, capsys: Captured) -> None:
+def test_verify_measures_the_speed_shown_by_list(cache: Path, starter_model: Path, capsys: Captured) -> None:
     os.link(starter_model, cache / starter_model.name)
     (cache / f"{starter_model.name}.json").write_text(json.dumps({"spec": STARTER}))
     assert run(["models", "verify", STARTER, "--json"]) == Exit.DONE
-    told = json.loads(capsys.readouterr().out)
-    assert (told["ok"], told["threads"], told["passagesPerSecond"] > 0) == (True, 1, True)
+    result = json.loads(capsys.readouterr().out)
+    assert (result["ok"], result["threads"], result["passagesPerSecond"] > 0) == (True, 1, True)
     (model,) = [model for model in listed(capsys) if model["spec"] == STARTER]
-    assert (model["languages"], model["passagesPerSecond"]) == ("English", told["passagesPerSecond"])
+    assert (model["languages"], model["passagesPerSecond"]) == ("English", result["passagesPerSecond"])
     assert run(["models", "list"]) == Exit.DONE
-    assert f", complete, English, {told['passagesPerSecond']:.0f} passages a second here" in capsys.readouterr().out
+    assert f", complete, English, {result['passagesPerSecond']:.0f} passages a second here" in capsys.readouterr().out
 
 
-def test_verify_says_what_is_missing_or_broken(cache: Path, tiny_gguf: Path, capsys: Captured) -> None:
+def test_verify_reports_missing_or_broken_model(cache: Path, tiny_gguf: Path, capsys: Captured) -> None:
     assert run(["models", "verify"]) == Exit.ERROR
     assert f"fetch it: memoryctl models pull {SPEC}" in capsys.readouterr().err
     (cache / NAME).write_bytes(b"<html>log in</html>")
@@ -225,7 +223,7 @@ def test_verify_says_what_is_missing_or_broken(cache: Path, tiny_gguf: Path, cap
     assert "memoryctl: " in capsys.readouterr().err
 
 
-def test_wrong_configuration_and_unknown_agent(
+def test_wrong_configuration_and_unknown_agent_are_errors(
     cache: Path, tmp_path: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert run(["models", "list", "--agent", "nobody"]) == Exit.ERROR
@@ -236,7 +234,7 @@ def test_wrong_configuration_and_unknown_agent(
     assert "chunkin" in capsys.readouterr().err
 
 
-def test_model_that_nobody_embeds_with_is_not_written(cache: Path, capsys: Captured) -> None:
+def test_use_refuses_when_provider_is_not_local(cache: Path, capsys: Captured) -> None:
     config = cache.parent / "config.json5"
     for provider in ("none", "openai"):
         search = {"provider": provider, "local": {"modelPath": SPEC, "modelCacheDir": "models"}}
@@ -246,7 +244,7 @@ def test_model_that_nobody_embeds_with_is_not_written(cache: Path, capsys: Captu
         assert config.read_text() == written
 
 
-def test_model_is_written_where_a_file_of_the_newer_layout_has_it(cache: Path) -> None:
+def test_use_writes_into_newer_layout(cache: Path) -> None:
     config = cache.parent / "config.json5"
     main = {"memory": {"search": {"local": {"threads": 2}}}}
     config.write_text(json.dumps({"memory": {"search": {"provider": "local"}}, "agents": {"entries": {"main": main}}}))

@@ -1,4 +1,4 @@
-"""memoryctl team on a server that is not asked: what is written into the configuration, and what is told."""
+"""memoryctl team with a fake server: what is written into the configuration, and what is printed."""
 
 import json
 from pathlib import Path
@@ -25,20 +25,20 @@ def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return path
 
 
-def test_one_team_of_a_server_is_not_put_over_another(config: Path, capsys: Captured) -> None:
+def test_second_team_of_a_server_is_refused(config: Path, capsys: Captured) -> None:
     assert run(["team", "join", SERVER, "--name", "one"]) == Exit.DONE
     written = config.read_text()
     assert json.loads(written)["team"]["name"] == "one"
     assert run(["team", "join", SERVER, "--name", "two"]) == Exit.ERROR
     assert "you are in team one already" in capsys.readouterr().err
     assert config.read_text() == written
-    # the copy of the file before, which is named by the second
+    # copies of previous files are named by the second: make room for the next
     for kept in config.parent.glob("config.json5?*"):
         kept.unlink()
     assert run(["team", "join", SERVER, "--name", "One"]) == Exit.DONE
 
 
 @pytest.mark.parametrize("server", ["postgresql://h/memory", "postgresql://ana:p@ss@h/memory"])
-def test_others_are_told_the_address_of_the_server(config: Path, capsys: Captured, server: str) -> None:
+def test_join_command_for_members_has_server_address(config: Path, capsys: Captured, server: str) -> None:
     assert run(["team", "init", server, "--name", "one", "--member", "ben"]) == Exit.DONE
     assert "memoryctl team join postgresql://ben@h/memory --name one" in capsys.readouterr().err

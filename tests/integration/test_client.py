@@ -1,7 +1,6 @@
-"""The client against a real server on a real Unix socket: what it sends, what it makes of replies and failures."""
+"""The client against a real server on a Unix socket: its requests, and how it handles replies and failures."""
 
 import json
-import os
 import socket
 import subprocess
 import sys
@@ -25,24 +24,18 @@ NOT_JSON = Raw(b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n[")
 
 
 @pytest.fixture
-def contract(tmp_path: Path) -> Iterator[Contract]:
-    with serving(tmp_path / "memoryd.sock") as running:
-        yield running
-
-
-@pytest.fixture
 def client(contract: Contract) -> Iterator[Client]:
     with Client(contract.socket, timeout=5) as client:
         yield client
 
 
-def test_import_pulls_in_nothing_heavy() -> None:
+def test_import_loads_no_heavy_modules() -> None:
     program = "import json, sys, memoryd.client; print(json.dumps(sorted(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert not set(HEAVY) & set(json.loads(done.stdout))
 
 
-def test_search_sends_what_was_given_and_nothing_else(client: Client, contract: Contract) -> None:
+def test_search_sends_only_given_parameters(client: Client, contract: Contract) -> None:
     client.search("port")
     client.search("端口", agent="a", max_results=3, since="2026-01-01", paths=["memory/*"], explain=True)
     assert contract.bodies("search") == [
@@ -58,7 +51,7 @@ def test_search_sends_what_was_given_and_nothing_else(client: Client, contract: 
     ]
 
 
-def test_who_asks_is_the_clients_where_a_call_does_not_say_it(contract: Contract) -> None:
+def test_agent_and_session_default_to_those_of_client(contract: Contract) -> None:
     with Client(contract.socket, timeout=5, agent="a", session_key="agent:a:main") as client:
         client.search("port")
         client.search("port", agent="b")
@@ -66,7 +59,7 @@ def test_who_asks_is_the_clients_where_a_call_does_not_say_it(contract: Contract
         client.status()
     asked = {"query": "port", "sessionKey": "agent:a:main"}
     assert contract.bodies("search") == [{**asked, "agent": "a"}, {**asked, "agent": "b"}]
-    assert contract.bodies("reindex") == [{"agent": "a"}], "it is of no session"
+    assert contract.bodies("reindex") == [{"agent": "a"}], "it has no session"
     assert contract.requests[-1].query == {}
 
 
@@ -76,11 +69,11 @@ def test_search_returns_the_reply_as_decoded(client: Client) -> None:
     assert reply["health"]["complete"]
 
 
-def test_get_asks_for_the_lines(client: Client) -> None:
+def test_get_requests_lines(client: Client) -> None:
     assert client.get("memory/2026-01-05.md", start=3, lines=1)["text"] == "The gateway listens on port 18789.\n"
 
 
-def test_get_quotes_names_that_a_url_could_not_hold(client: Client, contract: Contract) -> None:
+def test_get_quotes_special_names(client: Client, contract: Contract) -> None:
     for name in ("bank/a b?c#d%41.md", "memory/日记.md"):
         with pytest.raises(errors.NotFound):
             client.get(name, agent="main")
@@ -100,7 +93,7 @@ def test_calls_share_one_connection(client: Client, contract: Contract) -> None:
     assert contract.connections == 1
 
 
-def test_connection_that_the_daemon_closed_is_opened_again(contract: Contract) -> None:
+def test_closed_connection_is_reopened(contract: Contract) -> None:
     with Client(contract.socket, timeout=5) as client:
         body = b'{"ok": true, "ready": true}'
         head = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(body)
@@ -109,7 +102,7 @@ def test_connection_that_the_daemon_closed_is_opened_again(contract: Contract) -
         assert contract.connections == 3
 
 
-def test_sync_waits_as_long_as_the_client_does(client: Client, contract: Contract) -> None:
+def test_sync_timeout_defaults_to_that_of_client(client: Client, contract: Contract) -> None:
     client.sync()
     client.sync("embedded", timeout_ms=100, agent="a")
     assert contract.bodies("sync") == [
@@ -118,7 +111,7 @@ def test_sync_waits_as_long_as_the_client_does(client: Client, contract: Contrac
     ]
 
 
-def test_reply_may_take_as_long_as_the_wait_that_was_asked_for(contract: Contract) -> None:
+def test_reply_may_take_as_long_as_requested_wait(contract: Contract) -> None:
     may_answer = threading.Event()
 
     def slowly(_request: Request) -> Reply:
@@ -163,7 +156,7 @@ def test_error_code_becomes_its_exception(
     "reply",
     [(404, {"detail": "Not Found"}), (500, error("a_new_code", "?")), Raw(b"+OK redis\r\n"), NOT_JSON],
 )
-def test_what_is_not_memoryd_is_an_error_of_its_own(client: Client, contract: Contract, reply: Reply) -> None:
+def test_unknown_replies_are_a_plain_error(client: Client, contract: Contract, reply: Reply) -> None:
     contract.replies["search"] = reply
     with pytest.raises(errors.MemorydError) as caught:
         client.search("port")
@@ -171,7 +164,7 @@ def test_what_is_not_memoryd_is_an_error_of_its_own(client: Client, contract: Co
 
 
 @pytest.mark.parametrize("name", ["missing.sock", "file", "file/below.sock"])
-def test_nobody_answers(tmp_path: Path, name: str) -> None:
+def test_missing_daemon_is_explained(tmp_path: Path, name: str) -> None:
     (tmp_path / "file").write_text("not a socket")
     with Client(tmp_path / name) as client, pytest.raises(errors.DaemonNotRunning) as caught:
         client.health()
@@ -191,7 +184,7 @@ def test_stale_socket_is_not_a_daemon(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(sys.platform == "darwin", reason="its kernel does not tell who holds a lock")
-def test_daemon_that_has_its_lock_is_waited_for_until_it_listens(tmp_path: Path) -> None:
+def test_starting_daemon_with_lock_is_waited_for(tmp_path: Path) -> None:
     path = tmp_path / "memoryd.sock"
     with ExitStack() as starting, DaemonLock(state_dir(), socket=path), Client(path, timeout=5) as client:
         listening = threading.Timer(0.3, lambda: starting.enter_context(serving(path)))
@@ -202,9 +195,7 @@ def test_daemon_that_has_its_lock_is_waited_for_until_it_listens(tmp_path: Path)
 
 
 @pytest.mark.skipif(sys.platform == "darwin", reason="its kernel does not tell who holds a lock")
-def test_daemon_that_has_its_lock_and_does_not_listen_is_not_to_be_started_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_locked_daemon_that_never_listens_is_explained(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "memoryd.sock"
     monkeypatch.setattr(connection, "START_SECONDS", 0.1)
     with (
@@ -219,7 +210,7 @@ def test_daemon_that_has_its_lock_and_does_not_listen_is_not_to_be_started_again
 
 
 @pytest.mark.skipif(sys.platform == "darwin", reason="its kernel does not tell who runs")
-def test_daemon_that_has_only_just_begun_is_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_daemon_process_without_lock_is_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "memoryd.sock"
     monkeypatch.setenv("MEMORYD_SOCKET", str(path))
     with ExitStack() as starting, Client(timeout=5) as client:
@@ -237,7 +228,7 @@ def test_daemon_that_has_only_just_begun_is_waited_for(tmp_path: Path, monkeypat
 
 
 @pytest.mark.skipif(sys.platform == "darwin", reason="launchd there")
-def test_hint_names_the_unit_if_one_is_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_hint_names_the_installed_unit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     unit = tmp_path / "config/systemd/user/memoryd.service"
     unit.parent.mkdir(parents=True)
     unit.write_text("[Service]\n")
@@ -247,12 +238,12 @@ def test_hint_names_the_unit_if_one_is_installed(tmp_path: Path, monkeypatch: py
     assert caught.value.hint == "start it: memoryctl service start"
 
 
-def test_path_too_long_for_a_socket_is_told(tmp_path: Path) -> None:
+def test_path_too_long_for_a_socket_is_refused(tmp_path: Path) -> None:
     with Client(tmp_path / ("x" * 120)) as client, pytest.raises(errors.InvalidRequest, match="too long"):
         client.health()
 
 
-def test_silent_daemon_is_given_up(tmp_path: Path) -> None:
+def test_silent_daemon_times_out(tmp_path: Path) -> None:
     with socket.socket(socket.AF_UNIX) as silent:
         silent.bind(str(tmp_path / "memoryd.sock"))
         silent.listen()
@@ -263,7 +254,7 @@ def test_silent_daemon_is_given_up(tmp_path: Path) -> None:
                 next(client.events())
 
 
-def test_daemon_that_dies_before_it_answers(client: Client, contract: Contract) -> None:
+def test_daemon_that_dies_before_answering(client: Client, contract: Contract) -> None:
     for fragment in (b"", b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{"):
         contract.replies["search"] = Raw(fragment)
         with pytest.raises(errors.NotNow):
@@ -285,7 +276,7 @@ def test_daemon_that_dies_before_it_answers(client: Client, contract: Contract) 
         b"HTTP/1.1 200 OK\r\n\r\n<html>",
     ],
 )
-def test_who_does_not_speak_as_memoryd_does_is_named(client: Client, contract: Contract, answer: bytes) -> None:
+def test_server_with_another_protocol_is_named(client: Client, contract: Contract, answer: bytes) -> None:
     contract.replies["search"] = Raw(answer)
     with pytest.raises(errors.MemorydError, match="is not memoryd") as caught:
         client.search("port")
@@ -302,21 +293,21 @@ def test_who_does_not_speak_as_memoryd_does_is_named(client: Client, contract: C
     ],
     ids=["chunks", "until the end", "bare line feeds"],
 )
-def test_a_body_is_read_by_each_of_its_framings(client: Client, contract: Contract, answer: bytes) -> None:
+def test_body_is_read_in_each_framing(client: Client, contract: Contract, answer: bytes) -> None:
     contract.replies["search"] = Raw(answer)
     assert client.search("port")["results"] == []
     assert client.health()["ok"]
 
 
 @pytest.mark.parametrize("status", [b"204 No Content", b"304 Not Modified"])
-def test_a_body_that_cannot_come_is_not_waited_for(client: Client, contract: Contract, status: bytes) -> None:
+def test_reply_without_body_is_not_waited_for(client: Client, contract: Contract, status: bytes) -> None:
     contract.replies["search"] = Raw(b"HTTP/1.1 " + status + b"\r\n\r\n")
     with pytest.raises(errors.MemorydError, match="not JSON"):
         client.search("port")
     assert client.health()["ok"]
 
 
-def test_a_call_that_is_broken_off_on_a_used_connection_is_not_sent_again(client: Client, contract: Contract) -> None:
+def test_aborted_call_is_not_sent_again(client: Client, contract: Contract) -> None:
     is_over = threading.Event()
 
     def slow(_: Request) -> Reply:
@@ -337,13 +328,13 @@ def test_a_call_that_is_broken_off_on_a_used_connection_is_not_sent_again(client
 
 
 @pytest.mark.parametrize("path", ["/health HTTP/1.1\r\nX: y", "/files/a b", "/files/ä", "/files/a\n"])
-def test_a_path_that_is_not_quoted_is_refused(client: Client, contract: Contract, path: str) -> None:
+def test_unquoted_path_is_refused(client: Client, contract: Contract, path: str) -> None:
     with pytest.raises(errors.InvalidRequest, match="printable ASCII"):
         client.call("GET", path)
     assert contract.requests == []
 
 
-def test_events_may_come_in_any_pieces(client: Client, contract: Contract) -> None:
+def test_events_are_decoded_from_any_chunks(client: Client, contract: Contract) -> None:
     head = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
     pieces = [b"event: mo", b'del\ndata: {"a"', b": 1}\n", b"\ndata: {}\n\n"]
     contract.replies["events"] = Raw(head + b"".join(b"%x\r\n%b\r\n" % (len(one), one) for one in pieces))
@@ -353,13 +344,13 @@ def test_events_may_come_in_any_pieces(client: Client, contract: Contract) -> No
         next(events)
 
 
-def test_default_socket_is_the_users(contract: Contract, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("MEMORYD_SOCKET", os.fspath(contract.socket))
+@pytest.mark.usefixtures("contract")
+def test_default_socket_is_read_from_environment() -> None:
     with Client() as client:
         assert client.health()["ok"]
 
 
-def test_events_are_decoded_until_the_daemon_ends_them(client: Client, contract: Contract) -> None:
+def test_events_are_decoded_until_the_stream_ends(client: Client, contract: Contract) -> None:
     assert list(client.events(agent="main")) == [{"event": "sync", "data": {"agent": "main", "state": "finished"}}]
     assert contract.requests[-1].query == {"agent": "main"}
 
@@ -374,13 +365,13 @@ def test_events_of_several_data_lines_and_long_silence(client: Client, contract:
     ]
 
 
-def test_refused_events_raise_the_refusal(client: Client, contract: Contract) -> None:
+def test_refused_events_raise_the_error(client: Client, contract: Contract) -> None:
     contract.replies["events"] = (404, error("unknown_agent", "no agent x"))
     with pytest.raises(errors.UnknownAgent):
         list(client.events(agent="x"))
 
 
-def test_leaving_events_early_closes_their_connection(contract: Contract) -> None:
+def test_closing_events_early_closes_the_connection(contract: Contract) -> None:
     head = b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n"
     contract.replies["events"] = Raw(head + b"data: {}\n\n" * 100_000)
     with Client(contract.socket) as client:

@@ -1,4 +1,4 @@
-"""The look at the clocks, with clocks of its own."""
+"""Watching the clocks, with fake clocks."""
 
 import asyncio
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ PAUSE = 0.01
 
 
 def clocks() -> Iterator[Clocks]:
-    """As the machine sleeps for an hour after the first look, and the time of day is set back after the third."""
+    """Yield clocks: the machine sleeps an hour after the first reading, the time is set back after the third."""
     yield Clocks(0.0, 0.0, 1_000_000.0)
     yield Clocks(PAUSE, PAUSE + 3600, 1_000_000.0 + PAUSE + 3600)
     yield Clocks(2 * PAUSE, 2 * PAUSE + 3600, 1_000_000.0 + 2 * PAUSE + 3600)
@@ -21,24 +21,24 @@ def clocks() -> Iterator[Clocks]:
         count += 1
 
 
-async def test_each_jump_is_told_once() -> None:
-    told: list[Jump] = []
-    turn = clocks()
-    looks = 0
+async def test_each_jump_is_reported_once() -> None:
+    jumps: list[Jump] = []
+    readings = clocks()
+    reads = 0
 
-    def look() -> Clocks:
-        nonlocal looks
-        looks += 1
-        return next(turn)
+    def read() -> Clocks:
+        nonlocal reads
+        reads += 1
+        return next(readings)
 
-    task = asyncio.create_task(watch_clocks(told.append, read=look, pause_seconds=PAUSE))
-    await eventually_async(lambda: looks > 6)
+    task = asyncio.create_task(watch_clocks(jumps.append, read=read, pause_seconds=PAUSE))
+    await eventually_async(lambda: reads > 6)
     task.cancel()
-    assert [it.reason for it in told] == ["the machine slept for 3600 s", "the clock was set back by 3600 s"]
-    assert [it.was_set_back for it in told] == [False, True]
+    assert [it.reason for it in jumps] == ["the machine slept for 3600 s", "the clock was set back by 3600 s"]
+    assert [it.was_set_back for it in jumps] == [False, True]
 
 
-async def test_clocks_of_the_system_go_on() -> None:
+async def test_system_clocks_advance() -> None:
     first, second = read_clocks(), read_clocks()
     assert first.running <= second.running
     assert first.running <= first.elapsed + 1

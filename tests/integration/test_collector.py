@@ -1,4 +1,4 @@
-"""When the daemon looks for cyclic garbage, and how many heaps it has."""
+"""Garbage collection in quiet moments, and the number of heaps."""
 
 import asyncio
 import ctypes
@@ -18,7 +18,7 @@ from tests.waiting import eventually_async
 
 
 class Knot:
-    """Holds itself, so that only a collection ends it."""
+    """An object that references itself, so that only a collection frees it."""
 
     def __init__(self) -> None:
         self.itself = self
@@ -26,7 +26,7 @@ class Knot:
 
 @pytest.fixture
 def restrained() -> Iterator[list[int]]:
-    """The generations that were collected, in a process that is restrained as the daemon is."""
+    """Yield the collected generations, in a process configured like the daemon."""
     before, seen = gc.get_threshold(), list[int]()
 
     def note(phase: str, info: dict[str, int]) -> None:
@@ -41,7 +41,7 @@ def restrained() -> Iterator[list[int]]:
     gc.unfreeze()
 
 
-def test_work_starts_no_full_collection_but_those_of_young_objects(restrained: list[int]) -> None:
+def test_work_starts_only_young_collections(restrained: list[int]) -> None:
     held = [[number] for number in range(1_000_000)]
     assert len(held) == 1_000_000
     assert 0 in restrained
@@ -49,7 +49,7 @@ def test_work_starts_no_full_collection_but_those_of_young_objects(restrained: l
     assert 2 not in restrained
 
 
-async def test_old_garbage_goes_in_a_quiet_moment(restrained: list[int]) -> None:
+async def test_old_garbage_is_collected_in_a_quiet_moment(restrained: list[int]) -> None:
     asked = []
     is_busy = True
 
@@ -70,7 +70,7 @@ async def test_old_garbage_goes_in_a_quiet_moment(restrained: list[int]) -> None
     collecting.cancel()
 
 
-async def test_garbage_of_the_start_goes_in_the_first_quiet_moment() -> None:
+async def test_garbage_of_startup_is_collected_when_quiet() -> None:
     knot = Knot()
     end = ref(knot)
     del knot
@@ -87,7 +87,7 @@ async def test_garbage_of_the_start_goes_in_the_first_quiet_moment() -> None:
         gc.unfreeze()
 
 
-async def test_memory_that_work_leaves_free_is_given_back_soon_after_it() -> None:
+async def test_freed_memory_is_returned_soon_after_work() -> None:
     left, process = [bytes(2_000) for _ in range(50_000)], psutil.Process()
     top = bytes(2_000)
     is_busy = True
@@ -128,11 +128,9 @@ libc.fclose(told)
 
 @pytest.mark.skipif(not hasattr(ctypes.CDLL(None), "malloc_info"), reason="only glibc gives each thread a heap")
 @pytest.mark.parametrize(("limit", "heaps"), [({}, {1}), ({"MALLOC_ARENA_MAX": "3"}, {2, 3})])
-def test_threads_share_one_heap_or_what_the_environment_says(
-    limit: dict[str, str], heaps: set[int], tmp_path: Path
-) -> None:
-    """What one thread leaves free in a heap of its own, no other one uses."""
-    told = tmp_path / "heaps.xml"
+def test_threads_share_one_heap_unless_configured(limit: dict[str, str], heaps: set[int], tmp_path: Path) -> None:
+    """Memory freed in the heap of one thread is not used by other threads."""
+    report = tmp_path / "heaps.xml"
     others = {name: value for name, value in os.environ.items() if name != "MALLOC_ARENA_MAX"}
-    subprocess.run([sys.executable, "-c", HEAPS, str(told)], check=True, env=others | limit)
-    assert told.read_text().count("<heap nr=") in heaps
+    subprocess.run([sys.executable, "-c", HEAPS, str(report)], check=True, env=others | limit)
+    assert report.read_text().count("<heap nr=") in heaps

@@ -1,10 +1,10 @@
-"""Fetching a model from a server that behaves, breaks off, lies, or is somebody else."""
+"""Downloading a model from a server that behaves, disconnects, lies, or is another server."""
 
 import asyncio
 import contextlib
 import random
 import stat
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from datetime import timedelta
 from hashlib import sha256
 from pathlib import Path
@@ -73,7 +73,7 @@ def leftovers(target: Path) -> list[str]:
 
 
 async def break_off(server: ModelServer, target: Path, **options: object) -> int:
-    """Leave a part behind, as an earlier process would; its size."""
+    """Leave a partial download, as an earlier process would; return its size."""
     server.script += [None] * len(server.script) + [Answer(break_after=1_000_000)]
     server.script += [Answer(status=503)] * 3
     await failure(server, target, **options)
@@ -82,7 +82,7 @@ async def break_off(server: ModelServer, target: Path, **options: object) -> int
     return target.with_name("model.gguf.part").stat().st_size
 
 
-async def test_file_arrives_whole_private_and_alone(server: ModelServer, target: Path) -> None:
+async def test_file_is_downloaded_whole_and_private(server: ModelServer, target: Path) -> None:
     seen: list[Progress] = []
 
     assert await fetched(server, target, digest=DIGEST, seen=seen) == DIGEST
@@ -95,7 +95,7 @@ async def test_file_arrives_whole_private_and_alone(server: ModelServer, target:
     assert seen[-1].step == "checking"
 
 
-async def test_broken_connection_goes_on_where_it_stopped(server: ModelServer, target: Path) -> None:
+async def test_broken_connection_is_resumed(server: ModelServer, target: Path) -> None:
     server.script = [Answer(break_after=1_000_000), Answer(break_after=1_000_000)]
 
     await fetched(server, target)
@@ -107,7 +107,7 @@ async def test_broken_connection_goes_on_where_it_stopped(server: ModelServer, t
     assert server.sent < len(CONTENT) + 2 * BLOCK
 
 
-async def test_later_call_goes_on_with_the_part(server: ModelServer, target: Path) -> None:
+async def test_later_call_resumes_the_partial_file(server: ModelServer, target: Path) -> None:
     kept = await break_off(server, target)
 
     await fetched(server, target)
@@ -118,25 +118,35 @@ async def test_later_call_goes_on_with_the_part(server: ModelServer, target: Pat
     assert server.asked[0].headers["if-range"] == '"v1"'
 
 
-async def test_changed_file_on_the_server_is_fetched_anew(server: ModelServer, target: Path) -> None:
+def change_file(server: ModelServer, _part: Path) -> None:
+    server.content, server.etag = CONTENT[:2_000_000], '"v2"'
+
+
+def refuse_ranges(server: ModelServer, _part: Path) -> None:
+    server.has_ranges = False
+
+
+def send_wrong_range(server: ModelServer, _part: Path) -> None:
+    server.script = [Answer(status=206, headers={"Content-Range": "bytes 5-9/10"}, body=b"wrong")]
+
+
+def lengthen_part(_server: ModelServer, part: Path) -> None:
+    part.write_bytes(CONTENT + b"more")
+
+
+@pytest.mark.parametrize("spoil", [change_file, refuse_ranges, send_wrong_range, lengthen_part])
+async def test_unusable_part_is_discarded(
+    server: ModelServer, target: Path, spoil: Callable[[ModelServer, Path], None]
+) -> None:
     await break_off(server, target)
-    server.content, server.etag = b"GGUF" + bytes(2_000_000), '"v2"'
+    spoil(server, target.with_name("model.gguf.part"))
 
     await fetched(server, target)
 
     assert target.read_bytes() == server.content
 
 
-async def test_server_without_ranges_starts_anew(server: ModelServer, target: Path) -> None:
-    await break_off(server, target)
-    server.has_ranges = False
-
-    await fetched(server, target)
-
-    assert target.read_bytes() == CONTENT
-
-
-async def test_part_nobody_vouches_for_is_not_used(server: ModelServer, target: Path) -> None:
+async def test_part_with_weak_etag_is_not_used(server: ModelServer, target: Path) -> None:
     server.etag = 'W/"weak"'
     server.script = [Answer(break_after=1_000_000)]
 
@@ -156,7 +166,7 @@ async def test_part_of_another_address_is_not_used(server: ModelServer, target: 
 
 
 @pytest.mark.parametrize("note", ["", "{", "[]", '{"spec": 1}'])
-async def test_part_with_a_spoilt_note_is_not_used(server: ModelServer, target: Path, note: str) -> None:
+async def test_part_with_damaged_metadata_is_not_used(server: ModelServer, target: Path, note: str) -> None:
     await break_off(server, target)
     target.with_name("model.gguf.part.json").write_text(note)
 
@@ -166,7 +176,7 @@ async def test_part_with_a_spoilt_note_is_not_used(server: ModelServer, target: 
     assert target.read_bytes() == CONTENT
 
 
-async def test_spoilt_part_is_found_by_the_hash_and_fetched_anew(server: ModelServer, target: Path) -> None:
+async def test_damaged_part_is_detected_by_hash(server: ModelServer, target: Path) -> None:
     await break_off(server, target, digest=DIGEST)
     with target.with_name("model.gguf.part").open("r+b") as part:
         part.seek(1000)
@@ -177,7 +187,7 @@ async def test_spoilt_part_is_found_by_the_hash_and_fetched_anew(server: ModelSe
     assert target.read_bytes() == CONTENT
 
 
-async def test_part_that_is_whole_needs_no_more_bytes(server: ModelServer, target: Path) -> None:
+async def test_complete_part_needs_no_more_bytes(server: ModelServer, target: Path) -> None:
     await break_off(server, target)
     target.with_name("model.gguf.part").write_bytes(CONTENT)
 
@@ -185,24 +195,6 @@ async def test_part_that_is_whole_needs_no_more_bytes(server: ModelServer, targe
 
     assert target.read_bytes() == CONTENT
     assert len(server.asked) == 1
-
-
-async def test_part_longer_than_the_file_is_thrown_away(server: ModelServer, target: Path) -> None:
-    await break_off(server, target)
-    target.with_name("model.gguf.part").write_bytes(CONTENT + b"more")
-
-    await fetched(server, target)
-
-    assert target.read_bytes() == CONTENT
-
-
-async def test_other_range_than_asked_for_is_refused(server: ModelServer, target: Path) -> None:
-    await break_off(server, target)
-    server.script = [Answer(status=206, headers={"Content-Range": "bytes 5-9/10"}, body=b"wrong")]
-
-    await fetched(server, target)
-
-    assert target.read_bytes() == CONTENT
 
 
 async def test_wrong_hash_is_permanent_and_leaves_nothing(server: ModelServer, target: Path) -> None:
@@ -214,16 +206,14 @@ async def test_wrong_hash_is_permanent_and_leaves_nothing(server: ModelServer, t
 
 
 @pytest.mark.parametrize("status", [404, 410, 401, 403, 400, 418])
-async def test_refusal_is_not_asked_twice_and_for_good_if_no_proxy_can_be_the_cause(
-    server: ModelServer, target: Path, status: int
-) -> None:
+async def test_refusal_is_permanent_unless_a_proxy_may_cause_it(server: ModelServer, target: Path, status: int) -> None:
     server.script = [Answer(status=status)]
 
     assert (await failure(server, target)).is_permanent is (status not in {401, 403})
     assert len(server.asked) == 1
 
 
-async def test_gated_model_says_what_to_do(server: ModelServer, target: Path) -> None:
+async def test_gated_model_has_a_hint(server: ModelServer, target: Path) -> None:
     server.script = [Answer(status=401)]
 
     error = await failure(server, target)
@@ -232,7 +222,7 @@ async def test_gated_model_says_what_to_do(server: ModelServer, target: Path) ->
     assert str(target) in error.hint
 
 
-async def test_busy_server_is_asked_again(server: ModelServer, target: Path) -> None:
+async def test_busy_server_is_retried(server: ModelServer, target: Path) -> None:
     server.script = [Answer(status=503, headers={"Retry-After": "0"}), Answer(status=429)]
 
     await fetched(server, target)
@@ -240,7 +230,7 @@ async def test_busy_server_is_asked_again(server: ModelServer, target: Path) -> 
     assert target.read_bytes() == CONTENT
 
 
-async def test_busy_server_is_given_up_for_now(server: ModelServer, target: Path) -> None:
+async def test_busy_server_is_given_up_temporarily(server: ModelServer, target: Path) -> None:
     server.script = [Answer(status=503)] * 9
 
     error = await failure(server, target)
@@ -249,14 +239,14 @@ async def test_busy_server_is_given_up_for_now(server: ModelServer, target: Path
     assert len(server.asked) == 3
 
 
-async def test_server_that_asks_for_a_long_pause_is_left_to_the_caller(server: ModelServer, target: Path) -> None:
+async def test_long_retry_after_is_left_to_the_caller(server: ModelServer, target: Path) -> None:
     server.script = [Answer(status=503, headers={"Retry-After": "3600"})]
 
     assert not (await failure(server, target)).is_permanent
     assert len(server.asked) == 1
 
 
-async def test_nobody_listening_is_temporary(target: Path) -> None:
+async def test_refused_connection_is_temporary(target: Path) -> None:
     async with ModelServer(CONTENT).running() as gone:
         pass
 
@@ -297,7 +287,7 @@ async def test_page_instead_of_a_model_is_never_kept(
     assert not target.exists()
 
 
-async def test_hub_tells_the_hash_and_redirects_to_its_store(target: Path) -> None:
+async def test_hub_gives_hash_and_redirects_to_its_store(target: Path) -> None:
     async with hub_and_store() as (hub, store):
         await fetched(hub, target, is_hub=True)
 
@@ -306,7 +296,7 @@ async def test_hub_tells_the_hash_and_redirects_to_its_store(target: Path) -> No
     assert store.methods() == ["GET"]
 
 
-async def test_store_that_gives_other_content_than_the_hub_announced_is_refused(target: Path) -> None:
+async def test_content_other_than_the_hub_announced_is_refused(target: Path) -> None:
     async with hub_and_store() as (hub, store):
         store.content = b"GGUF" + bytes(len(CONTENT) - 4)
         error = await failure(hub, target, is_hub=True)
@@ -315,7 +305,7 @@ async def test_store_that_gives_other_content_than_the_hub_announced_is_refused(
     assert leftovers(target) == []
 
 
-async def test_hub_download_goes_on_though_the_store_gives_no_etag(target: Path) -> None:
+async def test_hub_download_resumes_without_etag_of_store(target: Path) -> None:
     async with hub_and_store() as (hub, store):
         store.etag = ""
         store.script = [Answer(break_after=1_000_000)]
@@ -326,7 +316,7 @@ async def test_hub_download_goes_on_though_the_store_gives_no_etag(target: Path)
 
 
 @pytest.mark.parametrize("place", ["http://198.51.100.7/m.gguf", "file:///etc/passwd", "ftp://127.0.0.1/m"])
-async def test_redirect_to_an_unsafe_place_is_refused(server: ModelServer, target: Path, place: str) -> None:
+async def test_redirect_to_an_unsafe_address_is_refused(server: ModelServer, target: Path, place: str) -> None:
     server.script = [Answer(status=302, headers={"Location": place})]
 
     error = await failure(server, target)
@@ -343,7 +333,7 @@ async def test_endless_redirects_end(server: ModelServer, target: Path) -> None:
     assert len(server.asked) <= 11
 
 
-async def test_unfit_content_is_refused_and_thrown_away(server: ModelServer, target: Path) -> None:
+async def test_unfit_content_is_refused_and_deleted(server: ModelServer, target: Path) -> None:
     def refuse(_path: Path) -> None:
         raise ModelError("it writes text")
 
@@ -355,13 +345,13 @@ async def test_unfit_content_is_refused_and_thrown_away(server: ModelServer, tar
     assert leftovers(target) == []
 
 
-async def test_server_that_does_not_tell_the_length_is_served_too(server: ModelServer, target: Path) -> None:
+async def test_download_without_content_length_works(server: ModelServer, target: Path) -> None:
     server.tells_length = False
 
     assert await fetched(server, target) == DIGEST
 
 
-async def test_model_larger_than_the_disk_is_not_begun(server: ModelServer, target: Path) -> None:
+async def test_model_larger_than_the_disk_is_not_started(server: ModelServer, target: Path) -> None:
     server.script = [Answer(headers={"Content-Length": str(10**15)})]
 
     error = await failure(server, target)
@@ -402,7 +392,7 @@ async def test_cancelled_download_keeps_its_part(server: ModelServer, target: Pa
     assert target.read_bytes() == CONTENT
 
 
-async def test_folder_that_cannot_be_written_is_named(server: ModelServer, tmp_path: Path) -> None:
+async def test_unwritable_folder_is_named(server: ModelServer, tmp_path: Path) -> None:
     error = await failure(server, tmp_path / "absent" / "model.gguf")
 
     assert str(tmp_path / "absent") in str(error)

@@ -1,4 +1,4 @@
-"""Drafts that a kill left go, those that are being written and those of others stay."""
+"""Drafts left by a kill are removed; drafts being written and files of others stay."""
 
 import os
 import threading
@@ -18,7 +18,7 @@ def left_behind(folder: Path, data: bytes = b"half") -> Path:
     return path
 
 
-def test_draft_of_the_dead_goes_and_that_of_the_living_stays(tmp_path: Path) -> None:
+def test_only_abandoned_draft_is_removed(tmp_path: Path) -> None:
     left = left_behind(tmp_path)
     with open_draft(tmp_path / "b.json") as (draft, file):
         file.write(b"still")
@@ -28,7 +28,7 @@ def test_draft_of_the_dead_goes_and_that_of_the_living_stays(tmp_path: Path) -> 
     assert list(tmp_path.iterdir()) == []
 
 
-def test_what_is_not_ours_by_name_or_kind_stays(tmp_path: Path) -> None:
+def test_files_with_other_names_or_types_stay(tmp_path: Path) -> None:
     ours = left_behind(tmp_path)
     ours.unlink()
     for name in (".abcdefgh", ".memoryd-abcdefgh.draftx", ".memoryd-ABCDEFGH.draft", "x.memoryd-abcdefgh.draft"):
@@ -42,7 +42,7 @@ def test_what_is_not_ours_by_name_or_kind_stays(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("expected", ["absent", None])
-def test_writer_beside_a_sweep_writes_all_the_same(tmp_path: Path, expected: str | None) -> None:
+def test_concurrent_sweep_does_not_disturb_a_writer(tmp_path: Path, expected: str | None) -> None:
     is_over = threading.Event()
 
     def sweep() -> None:
@@ -61,7 +61,7 @@ def test_writer_beside_a_sweep_writes_all_the_same(tmp_path: Path, expected: str
     assert len(list(tmp_path.iterdir())) == 300
 
 
-def test_descriptor_of_what_was_replaced_outlives_its_name(tmp_path: Path) -> None:
+def test_descriptor_of_replaced_file_stays_readable(tmp_path: Path) -> None:
     path, replaced = tmp_path / "a.json", list[int]()
     path.write_bytes(b"old")
     was = file_stat(path.lstat())

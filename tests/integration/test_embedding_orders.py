@@ -1,6 +1,6 @@
-"""Whatever happens to notes, models and the store in whatever order: in the end each passage has its vector, made once.
+"""After any order of events on notes, models and store, each passage has its vector, and it was made once.
 
-The lane loops as it does in the daemon; the steps come in between wherever it is. MEMORYD_EMBEDDING_EXAMPLES says how
+The embedding loop runs as in the daemon; the steps interrupt it anywhere. MEMORYD_EMBEDDING_EXAMPLES says how
 many orders are tried.
 """
 
@@ -38,38 +38,38 @@ _HAS = "SELECT EXISTS (SELECT 1 FROM vectors v JOIN spaces s ON s.id = v.space_i
 
 
 @dataclass
-class Asked(FakeEmbedder):
-    """An embedder that is asked in vain where the index has the vector already."""
+class RecordingEmbedder(FakeEmbedder):
+    """An embedder that records texts whose vector the index has already."""
 
     index: Callable[[], Database] | None = None
-    in_vain: list[str] = field(default_factory=list)
+    needless: list[str] = field(default_factory=list)
 
     async def embed_documents(self, passages: Sequence[Passage]) -> list[Vector | Unembeddable]:
         assert self.index is not None
         for one in passages:
             key = (self.identity.fingerprint, content_hash(one.title, one.text))
             if await self.index().read(lambda db, key=key: db.execute(_HAS, key).get):  # type: ignore[misc]
-                self.in_vain.append(one.text)
+                self.needless.append(one.text)
         return await super().embed_documents(passages)
 
 
-class World:
-    """One index with its lane, the models that come and go, and what stands in the notes."""
+class Scenario:
+    """One index with its embedding loop, and models that come and go."""
 
     def __init__(self, folder: Path, executor: ThreadPoolExecutor, most: int) -> None:
         self.most = most
         self.database = Database(path=folder / "index.sqlite", executor=executor)
         self.models = [
-            Asked(name, provider, unfit=frozenset({"unfit"}), index=lambda: self.database)
+            RecordingEmbedder(name, provider, unfit=frozenset({"unfit"}), index=lambda: self.database)
             for name, provider in (("one", "fake"), ("two", "fake"), ("other", "spare"))
         ]
-        self.model: Asked | None = self.models[0]
+        self.model: RecordingEmbedder | None = self.models[0]
         self.slot = CurrentEmbedder(lambda _state: None)
         self.lock: apsw.Connection | None = None
 
     @asynccontextmanager
-    async def living(self) -> AsyncIterator[None]:
-        """Have the lane at work over the open file, as between a start and an end of the daemon."""
+    async def running(self) -> AsyncIterator[None]:
+        """Run the loop over the open index, as between start and end of the daemon."""
         await self.database.open()
         await self.database.write(lambda db: db.set_busy_timeout(0))
 
@@ -87,22 +87,22 @@ class World:
             links=EmbeddingLoopLinks(lookup=elsewhere, publish=lambda _event, _data: None, on_removed=lambda: None),
         )
         await self.switch(self.model)
-        running = asyncio.create_task(self.lane.run())
+        task = asyncio.create_task(self.lane.run())
         try:
             yield
         finally:
-            running.cancel()
+            task.cancel()
             with suppress(asyncio.CancelledError):
-                await running
+                await task
             await self.refuse(False)
             await self.database.close()
 
-    async def switch(self, model: Asked | None) -> None:
+    async def switch(self, model: RecordingEmbedder | None) -> None:
         self.model = model
         await self.slot.set(ModelPhase.READY if model else ModelPhase.FAILED, embedder=model)
 
     async def refuse(self, is_refused: bool) -> None:
-        """Have another program hold the lock, so that nothing can be written."""
+        """Let another program lock the index, so that nothing can be written."""
         if is_refused and self.lock is None:
             self.lock = open_index(self.database.path)
             self.lock.execute("BEGIN IMMEDIATE")
@@ -143,26 +143,26 @@ class World:
         self.lane.wake()
 
     async def settle(self) -> None:
-        """Have all be well again, and wait for what is owed; not by `drained`, at which the lane looks at all."""
+        """End all faults, and wait until everything is embedded, without asking the loop itself."""
         await self.refuse(False)
         for model in self.models:
             model.is_down = False
         await self.switch(self.model or self.models[0])
         async with asyncio.timeout(30):
-            while await self.unserved() or await self.unused() > self.most:  # noqa: ASYNC110  the condition is the lane's
+            while await self.unserved() or await self.unused() > self.most:  # noqa: ASYNC110  the loop changes the condition
                 await asyncio.sleep(0.005)
 
     async def unused(self) -> int:
-        """Count the vectors that no passage uses in the spaces that each provider was last at work in.
+        """Count the vectors that no passage uses in the spaces last used by each provider.
 
-        Of the first one in all of its spaces, while another is at work.
+        For the first provider all of its spaces count while another one is in use.
         """
         assert self.model is not None
         unknown = {PROVIDERS[0]} - {self.model.provider}
         return await self.database.vectors.count_unused(await self.database.vectors.spaces_of(PROVIDERS, unknown))
 
     async def unserved(self) -> int:
-        """Count, in other words than the lane, the texts that have neither a vector nor a reason for none."""
+        """Count, independently of the loop, the texts that have neither a vector nor a rejection."""
         assert self.model is not None
         space = await self.database.vectors.find_space(self.model.identity.fingerprint)
 
@@ -189,22 +189,22 @@ _STEPS = st.tuples(
 
 async def assert_served(steps: Sequence[tuple[str, int, tuple[str, ...]]], most: int, folder: Path) -> None:
     with ThreadPoolExecutor(6) as executor:
-        world = World(folder, executor, most)
+        scenario = Scenario(folder, executor, most)
         lives: list[list[tuple[str, int, tuple[str, ...]]]] = [[]]
         for step in steps:
             lives.append([]) if step[0] == "restart" else lives[-1].append(step)
         for life in lives:
-            async with world.living():
+            async with scenario.running():
                 for step in life:
-                    await world.do(step)
+                    await scenario.do(step)
                 if life is lives[-1]:
-                    await world.settle()
-        assert [model.in_vain for model in world.models] == [[], [], []]
+                    await scenario.settle()
+        assert [model.needless for model in scenario.models] == [[], [], []]
 
 
 @settings(max_examples=EXAMPLES, deadline=None)
 @given(st.lists(_STEPS, min_size=4, max_size=24), st.sampled_from([0, 3, 1000]))
-def test_every_passage_gets_its_vector_once_in_any_order_of_events(
+def test_every_passage_is_embedded_once_in_any_order_of_events(
     steps: list[tuple[str, int, tuple[str, ...]]], most: int
 ) -> None:
     with tempfile.TemporaryDirectory() as folder:

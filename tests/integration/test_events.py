@@ -1,4 +1,4 @@
-"""Events: who hears what, what a slow listener loses, and how the streams end."""
+"""Events: who receives what, what a slow subscriber loses, and how streams end."""
 
 import asyncio
 import json
@@ -33,7 +33,7 @@ def stage() -> Stage:
     return Stage()
 
 
-async def heard(reply: httpx.Response) -> AsyncIterator[tuple[str, dict[str, object]]]:
+async def received(reply: httpx.Response) -> AsyncIterator[tuple[str, dict[str, object]]]:
     name = ""
     async for line in reply.aiter_lines():
         key, _, value = line.partition(": ")
@@ -43,7 +43,7 @@ async def heard(reply: httpx.Response) -> AsyncIterator[tuple[str, dict[str, obj
             yield name, json.loads(value)
 
 
-async def test_slow_listener_loses_the_oldest_and_is_told_how_many() -> None:
+async def test_slow_subscriber_loses_oldest_events_and_learns_count() -> None:
     bus = EventBus(queue_size=3)
     with bus.subscribe() as slow, bus.subscribe() as quick:
         for number in range(10):
@@ -59,7 +59,7 @@ async def test_slow_listener_loses_the_oldest_and_is_told_how_many() -> None:
         assert json.loads(index.encode_event(first).split(b"data: ")[1]) == {"number": 7, "dropped": 7}
 
 
-async def test_only_one_agents_events_and_those_of_nobody() -> None:
+async def test_subscriber_of_one_agent_gets_its_and_global_events() -> None:
     bus = EventBus()
     with bus.subscribe("a") as listening:
         bus.publish(Event.SYNC, {"agent": "b"})
@@ -71,9 +71,7 @@ async def test_only_one_agents_events_and_those_of_nobody() -> None:
 
 
 @pytest.mark.parametrize(("agent", "expected"), [("a", ["a", None]), (None, ["b", "a", None])])
-async def test_whoever_is_admitted_hears_of_that_agent_by_any_face(
-    agent: str | None, expected: list[str | None]
-) -> None:
+async def test_admitted_caller_follows_events_of_its_agent(agent: str | None, expected: list[str | None]) -> None:
     bus = EventBus()
     followed = AgentMemories([], bus=bus).follow(Admitted(agent, is_direct=True))
     bus.publish(Event.SYNC, {"agent": "a", "state": "before the block"})
@@ -82,17 +80,17 @@ async def test_whoever_is_admitted_hears_of_that_agent_by_any_face(
         for about in ("b", "a", None):
             bus.publish(Event.MODEL, {"agent": about})
         bus.close()
-        heard_of = [happening.data["agent"] async for happening in _all(listening)]
-    assert heard_of == expected
+        agents = [event.data["agent"] async for event in _all(listening)]
+    assert agents == expected
     assert bus.subscribers == 0
 
 
 async def _all(listening: Subscription) -> AsyncIterator[PublishedEvent]:
-    while (happening := await listening.next()) is not None:
-        yield happening
+    while (event := await listening.next()) is not None:
+        yield event
 
 
-async def test_number_of_listeners_is_bounded_and_a_closed_bus_takes_none() -> None:
+async def test_number_of_subscribers_is_bounded() -> None:
     bus = EventBus(max_subscribers=1)
     with bus.subscribe(), pytest.raises(NotNow, match="too many"), bus.subscribe():
         pass
@@ -103,7 +101,7 @@ async def test_number_of_listeners_is_bounded_and_a_closed_bus_takes_none() -> N
         pass
 
 
-async def test_stream_carries_events_as_they_happen(path: Path, stage: Stage) -> None:
+async def test_stream_sends_events_at_once(path: Path, stage: Stage) -> None:
     async with serving(path, stage), client(path) as asking:
         async with asking.stream("GET", "/v1/events?agent=main") as reply:
             assert reply.headers["content-type"] == "text/event-stream; charset=utf-8"
@@ -111,7 +109,7 @@ async def test_stream_carries_events_as_they_happen(path: Path, stage: Stage) ->
             stage.bus.publish(Event.SYNC, {"agent": "other", "state": "started"})
             stage.bus.publish(Event.SYNC, {"agent": "main", "state": "started", "reason": "a\nb ü"})
             stage.bus.publish(Event.EMBEDDING, {"agent": "main", "pending": 3, "done": 4})
-            stream = heard(reply)
+            stream = received(reply)
             assert await anext(stream) == ("sync", {"agent": "main", "state": "started", "reason": "a\nb ü"})
             assert await anext(stream) == ("embedding", {"agent": "main", "pending": 3, "done": 4})
         await eventually_async(lambda: stage.bus.subscribers == 0)
@@ -122,18 +120,18 @@ async def test_streams_end_at_once_when_the_server_stops(path: Path, stage: Stag
         async with asking.stream("GET", "/v1/events") as reply:
             stage.bus.publish(Event.DEGRADED, {"part": "model"})
             server.stop()
-            assert [name async for name, _ in heard(reply)] == ["degraded"]
+            assert [name async for name, _ in received(reply)] == ["degraded"]
         await eventually_async(lambda: server.connections.open == 0)
 
 
-async def test_one_stream_too_many_is_an_error_reply(path: Path) -> None:
+async def test_too_many_streams_are_refused(path: Path) -> None:
     stage = Stage(bus=EventBus(max_subscribers=1))
     async with serving(path, stage), client(path) as asking, asking.stream("GET", "/v1/events"):
         reply = await asking.get("/v1/events")
         assert (reply.status_code, reply.json()["error"]["code"]) == (503, "unavailable")
 
 
-async def test_listener_that_never_reads_costs_no_more_than_its_queue(path: Path, stage: Stage) -> None:
+async def test_stalled_subscriber_is_bounded_by_its_queue(path: Path, stage: Stage) -> None:
     async with serving(path, stage), client(path) as asking, asking.stream("GET", "/v1/events") as reply:
         large = {"text": "x" * 10_000}
         for _ in range(300):
@@ -141,14 +139,14 @@ async def test_listener_that_never_reads_costs_no_more_than_its_queue(path: Path
             await asyncio.sleep(0)
         stage.bus.publish(Event.RECOVERED, {"part": "last"})
         dropped = 0
-        async for name, data in heard(reply):
+        async for name, data in received(reply):
             dropped += int(str(data.get("dropped", 0)))
             if name == "recovered":
                 break
         assert dropped > 0
 
 
-async def test_silence_is_filled_with_comments(path: Path) -> None:
+async def test_idle_stream_sends_comments(path: Path) -> None:
     bus = EventBus()
     app = Application(services(bus=bus, keep_alive=timedelta(seconds=0.02)))
     server = Server(app=guard_app(app), listeners=[bind_listener(path)], on_stopping=bus.close)

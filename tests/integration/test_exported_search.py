@@ -1,4 +1,4 @@
-"""Exported transcripts in one process, with a stand-in for qmd: what it is given, what is told of its answers."""
+"""Exported transcripts in one process with the qmd stand-in: what it is given, and how its answers are used."""
 
 import asyncio
 import os
@@ -47,7 +47,7 @@ async def asked_for(running: Composed, text: str, filters: Filters = ANY) -> lis
     return [(hit.chunk.path, hit.chunk.start_line, hit.chunk.end_line) for hit in found.hits]
 
 
-async def test_exports_are_a_collection_that_is_asked_by_name(
+async def test_exports_are_a_separate_collection(
     tmp_path: Path, workspace: Path, standin: StandIn, transcript: Path
 ) -> None:
     standin.behave(results=[EXPORT, LEASE])
@@ -68,7 +68,7 @@ async def test_exports_are_a_collection_that_is_asked_by_name(
             running.qmd.files.named("qmd/sessions-main/s1.session.md")
 
 
-async def test_what_is_told_is_as_the_export_is_now(
+async def test_hits_are_checked_against_current_exports(
     tmp_path: Path, workspace: Path, standin: StandIn, transcript: Path
 ) -> None:
     away = {**EXPORT, "file": "qmd://sessions-main/other.session.md"}
@@ -86,7 +86,7 @@ async def test_what_is_told_is_as_the_export_is_now(
         assert await asked_for(running, "heron") == []
 
 
-async def test_forgotten_transcript_is_gone_when_the_call_ends(
+async def test_forgotten_transcript_is_deleted_when_the_call_returns(
     tmp_path: Path, workspace: Path, standin: StandIn, transcript: Path
 ) -> None:
     async with composed(tmp_path, workspace, settings(standin)) as running:
@@ -97,7 +97,7 @@ async def test_forgotten_transcript_is_gone_when_the_call_ends(
         assert await running.qmd.forget_transcript("s1.jsonl")
         assert not export.exists()
         assert len(standin.calls("update")) > updates
-        assert len(standin.calls("cleanup")) > cleanups, "and its words leave the bytes of the index"
+        assert len(standin.calls("cleanup")) > cleanups, "its words are erased from the index"
         assert home.is_clean()
         append(transcript, asked("And now?"))
         assert await running.qmd.qmd.maintenance.follow(embeds=False)
@@ -105,7 +105,7 @@ async def test_forgotten_transcript_is_gone_when_the_call_ends(
 
 
 @pytest.mark.parametrize("where", ["inside", "extra", "link"])
-async def test_no_export_goes_to_where_notes_are_read(
+async def test_export_folder_inside_notes_is_refused(
     tmp_path: Path, workspace: Path, standin: StandIn, transcript: Path, where: str
 ) -> None:
     places = {"inside": workspace / "memory" / "said", "extra": tmp_path / "more" / "said", "link": tmp_path / "link"}
@@ -121,20 +121,20 @@ async def test_no_export_goes_to_where_notes_are_read(
         assert "transcripts are not exported to" in state.export_trouble
         assert "sessions-main" not in configured()
         with pytest.raises(AssertionError):
-            # nobody is asked
+            # qmd is not asked
             assert await asked_for(running, "heron")
     assert sorted(workspace.rglob("*")) == before
     assert not (tmp_path / "more" / "said").exists()
 
 
-async def test_folder_that_cannot_be_written_costs_the_exports_alone(
+async def test_unwritable_export_folder_affects_only_exports(
     tmp_path: Path, workspace: Path, standin: StandIn, transcript: Path
 ) -> None:
     standin.behave(results=[LEASE])
     (tmp_path / "file").write_text("It is no folder.")
     async with composed(tmp_path, workspace, settings(standin, exportDir=str(tmp_path / "file"))) as running:
         await running.ready()
-        # at the end of the round that made it ready
+        # trouble ends with the round that made it ready
         await eventually_async(lambda: running.qmd.state().maintenance.trouble is None)
         state = running.qmd.state()
         assert "transcripts cannot be exported to" in state.export_trouble
@@ -143,7 +143,7 @@ async def test_folder_that_cannot_be_written_costs_the_exports_alone(
         assert (found.fallback, [hit.chunk.path for hit in found.hits]) == (None, [ANSWER])
 
 
-async def test_exports_go_with_their_key_and_strangers_stay(
+async def test_disabled_exports_are_deleted_but_foreign_files_stay(
     tmp_path: Path, workspace: Path, standin: StandIn, transcript: Path
 ) -> None:
     exports = tmp_path / "exports"
@@ -159,7 +159,7 @@ async def test_exports_go_with_their_key_and_strangers_stay(
     assert os.listdir(exports / "main") == ["mine.md"]  # noqa: PTH208
 
 
-async def test_qmd_that_fails_costs_its_part_alone(
+async def test_failing_qmd_is_an_error_in_time(
     tmp_path: Path, workspace: Path, standin: StandIn, transcript: Path
 ) -> None:
     standin.behave(results=[EXPORT])

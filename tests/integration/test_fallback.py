@@ -1,4 +1,4 @@
-"""One provider stands in for another: real slots and a real endpoint, with the waiting shortened."""
+"""One embedding provider replaces another: real slots and a real endpoint, with short delays."""
 
 import asyncio
 import contextlib
@@ -52,7 +52,7 @@ class PlainEmbedder:
 
 @dataclass
 class Spare:
-    """A source that works once it runs, and counts its starts."""
+    """A provider that works while it runs, and counts its starts."""
 
     slot: CurrentEmbedder
     starts: int = 0
@@ -74,10 +74,10 @@ class Spare:
 
 
 def settings_for(url: str, folder: Path) -> RemoteSettings:
-    """A provider at an address of ours, with its key and a header in files of a folder."""
+    """Return the settings of a provider at this address, with its key and a header in files of a folder."""
     team = parse_secret({"file": str(folder / "team")})
     access = EndpointAccess(url, AddressOwner.REMOTE, parse_secret({"file": str(folder / "key")}), (("X-Team", team),))
-    # so that a few seconds count as long
+    # so that a wait of a few seconds counts as long
     return RemoteSettings("openai", "test-model", access, timeouts=CallTimeouts(hold=timedelta(seconds=0.5)))
 
 
@@ -86,8 +86,8 @@ def write_secrets(folder: Path, key: str) -> None:
     (folder / "team").write_text("red")
 
 
-class Scene:
-    """A remote provider with a spare behind it."""
+class ProviderPair:
+    """A remote provider with a fallback."""
 
     def __init__(self, folder: Path, endpoint: Endpoint, key: str = "first-key", *, retry: Retry | None = None) -> None:
         news = asyncio.Event()
@@ -133,7 +133,7 @@ class Scene:
 
     async def asked_until(self, provider: str) -> None:
         async def is_there() -> bool:
-            # for a moment there is none while one takes the place of the other
+            # there is none for a moment during the switch
             if self.provider() is not None:
                 await self.ask()
             return self.provider() == provider
@@ -142,13 +142,13 @@ class Scene:
 
 
 @pytest.fixture
-def scene(tmp_path: Path) -> Scene:
-    return Scene(tmp_path, Endpoint(tmp_path))
+def pair(tmp_path: Path) -> ProviderPair:
+    return ProviderPair(tmp_path, Endpoint(tmp_path))
 
 
 @contextlib.asynccontextmanager
-async def opening(folder: Path, server: EmbeddingServer, **changes: object) -> AsyncIterator[RemoteEmbedding]:
-    """A remote provider on its way, with its key in `folder`."""
+async def running_provider(folder: Path, server: EmbeddingServer, **changes: object) -> AsyncIterator[RemoteEmbedding]:
+    """Start a remote provider with its key in `folder`."""
     write_secrets(folder, "first-key")
     source = RemoteEmbedding(
         settings=replace(settings_for(server.url, folder), **changes),
@@ -168,7 +168,7 @@ async def opening(folder: Path, server: EmbeddingServer, **changes: object) -> A
             await task
 
 
-async def test_endpoint_that_asks_to_be_left_alone_is_not_asked_again_while_it_is_opened(tmp_path: Path) -> None:
+async def test_retry_after_is_obeyed_at_start(tmp_path: Path) -> None:
     limited, away = (EmbeddingServer(DIALECTS["openai"]) for _ in range(2))
     limited.behaviour = lambda asked: (
         limited.refusal(429, "Rate limit reached", **{"Retry-After": "3600"})
@@ -181,8 +181,8 @@ async def test_endpoint_that_asks_to_be_left_alone_is_not_asked_again_while_it_i
     async with (
         limited.running(),
         away.running(),
-        opening(tmp_path / "limited", limited) as source,
-        opening(tmp_path / "away", away),
+        running_provider(tmp_path / "limited", limited) as source,
+        running_provider(tmp_path / "away", away),
     ):
         await eventually_async(lambda: len(away.asked) > 5)
         assert len(limited.asked) == 1
@@ -198,10 +198,8 @@ async def test_endpoint_that_asks_to_be_left_alone_is_not_asked_again_while_it_i
 
 
 @pytest.mark.parametrize(("status", "changed"), [(429, "team"), (503, "team"), (503, "key")])
-async def test_wait_that_the_endpoint_asked_for_outlives_the_embedder(
-    tmp_path: Path, status: int, changed: str
-) -> None:
-    """Opened anew with another header, or with another key after what is asked of everybody, it is not asked sooner."""
+async def test_retry_after_survives_a_new_embedder(tmp_path: Path, status: int, changed: str) -> None:
+    """A new header, or a new key after a general refusal, causes no earlier request."""
     server = EmbeddingServer(DIALECTS["openai"])
     loop, seconds = asyncio.get_running_loop(), 3
     times: list[float] = []
@@ -213,7 +211,7 @@ async def test_wait_that_the_endpoint_asked_for_outlives_the_embedder(
         return None
 
     server.behaviour = behave
-    async with server.running(), opening(tmp_path, server) as source:
+    async with server.running(), running_provider(tmp_path, server) as source:
         await eventually_async(lambda: source.slot.state.phase is ModelPhase.READY)
         assert source.slot.embedder is not None
         with pytest.raises(EmbedderUnavailable, match="Come back later"):
@@ -229,128 +227,128 @@ async def test_wait_that_the_endpoint_asked_for_outlives_the_embedder(
         assert source.trouble() is None
 
 
-async def test_model_out_of_reach_ends_a_wait_unless_another_may_stand_in(scene: Scene) -> None:
+async def test_unreachable_model_is_an_obstacle_unless_there_is_fallback(pair: ProviderPair) -> None:
     progress = Progress(0, None, "waiting", "cannot reach the hub")
     alone = CurrentEmbedder(lambda _: None)
-    for slot in (alone, scene.slot):
+    for slot in (alone, pair.slot):
         await slot.set(ModelPhase.DOWNLOADING, "fetching a model")
         slot.note_progress(progress, progress.trouble)
     plan = EmbedderPlan(Choice("local", "spare", ""), None, None)
-    assert Embedding(plan, alone, scene.spare).obstacle() == "cannot reach the hub"
-    assert Embedding(plan, scene.slot, scene.both).obstacle() is None
+    assert Embedding(plan, alone, pair.spare).obstacle() == "cannot reach the hub"
+    assert Embedding(plan, pair.slot, pair.both).obstacle() is None
 
 
-async def test_second_is_not_started_while_the_first_works(tmp_path: Path) -> None:
+async def test_fallback_is_not_started_while_provider_works(tmp_path: Path) -> None:
     with Endpoint(tmp_path) as endpoint:
-        scene = Scene(tmp_path, endpoint)
-        async with scene.running():
-            await eventually_async(lambda: scene.provider() == "openai")
+        pair = ProviderPair(tmp_path, endpoint)
+        async with pair.running():
+            await eventually_async(lambda: pair.provider() == "openai")
             for _ in range(5):
-                await scene.ask()
-            assert scene.spare.starts == 0
-            assert scene.slot.fallback_in_use is None
+                await pair.ask()
+            assert pair.spare.starts == 0
+            assert pair.slot.fallback_in_use is None
 
 
-async def test_second_stands_in_and_the_first_returns_with_its_own_space(tmp_path: Path) -> None:
+async def test_fallback_takes_over_until_provider_returns(tmp_path: Path) -> None:
     with Endpoint(tmp_path) as endpoint:
-        scene = Scene(tmp_path, endpoint)
-        async with scene.running():
-            await eventually_async(lambda: scene.provider() == "openai")
-            assert scene.slot.embedder is not None
-            before = scene.slot.embedder.identity.fingerprint
+        pair = ProviderPair(tmp_path, endpoint)
+        async with pair.running():
+            await eventually_async(lambda: pair.provider() == "openai")
+            assert pair.slot.embedder is not None
+            before = pair.slot.embedder.identity.fingerprint
             endpoint.kill()
-            await scene.asked_until("spare")
-            assert scene.slot.embedder.identity.fingerprint != before
-            fallback_in_use = scene.slot.fallback_in_use
+            await pair.asked_until("spare")
+            assert pair.slot.embedder.identity.fingerprint != before
+            fallback_in_use = pair.slot.fallback_in_use
             assert fallback_in_use is not None
             assert (fallback_in_use.failed, fallback_in_use.substitute) == ("openai", "spare")
             assert str(endpoint.port) in fallback_in_use.reason
             endpoint.start()
-            await eventually_async(lambda: scene.provider() == "openai")
-            assert scene.slot.fallback_in_use is None
-            assert scene.slot.embedder.identity.fingerprint == before
+            await eventually_async(lambda: pair.provider() == "openai")
+            assert pair.slot.fallback_in_use is None
+            assert pair.slot.embedder.identity.fingerprint == before
             endpoint.kill()
-            await scene.asked_until("spare")
-            assert scene.spare.starts == 1, "it went on running"
+            await pair.asked_until("spare")
+            assert pair.spare.starts == 1, "it kept running"
 
 
-async def test_first_is_back_within_75_seconds_of_its_answering_again(tmp_path: Path) -> None:
+async def test_provider_is_used_again_within_75_seconds(tmp_path: Path) -> None:
     clock, rule = FakeClock(), BreakerRule()
     with Endpoint(tmp_path) as endpoint:
-        scene = Scene(tmp_path, endpoint, retry=Retry(clock=clock, chance=lambda: 1.0))
+        pair = ProviderPair(tmp_path, endpoint, retry=Retry(clock=clock, chance=lambda: 1.0))
 
         async def is_left() -> bool:
-            # the pauses between the failures that make an outage
+            # the delays between the failures of an outage
             clock.advance(1)
-            await scene.ask()
-            return scene.provider() == "spare"
+            await pair.ask()
+            return pair.provider() == "spare"
 
-        async with scene.running():
-            await eventually_async(lambda: scene.provider() == "openai")
+        async with pair.running():
+            await eventually_async(lambda: pair.provider() == "openai")
             endpoint.kill()
             await eventually_async(is_left)
-            # the worst moment: a try has just failed
+            # the worst case: an attempt has just failed
             clock.advance(rule.longest_delay)
             endpoint.start()
             for _ in range(5):
                 await asyncio.sleep(LOOK)
-                assert scene.slot.fallback_in_use is not None, "nobody asks again before the pause is over"
+                assert pair.slot.fallback_in_use is not None, "there is no attempt before the delay is over"
             clock.advance(rule.longest_delay * rule.jitter)
-            await eventually_async(lambda: scene.provider() == "openai")
-            assert scene.slot.fallback_in_use is None
-            await scene.ask()
-            assert scene.first.trouble() is None
+            await eventually_async(lambda: pair.provider() == "openai")
+            assert pair.slot.fallback_in_use is None
+            await pair.ask()
+            assert pair.first.trouble() is None
 
 
-async def test_one_failure_is_no_outage(tmp_path: Path) -> None:
+async def test_one_failure_starts_no_fallback(tmp_path: Path) -> None:
     with Endpoint(tmp_path) as endpoint:
-        scene = Scene(tmp_path, endpoint)
-        async with scene.running():
-            await eventually_async(lambda: scene.provider() == "openai")
+        pair = ProviderPair(tmp_path, endpoint)
+        async with pair.running():
+            await eventually_async(lambda: pair.provider() == "openai")
             endpoint.kill()
-            await scene.ask()
+            await pair.ask()
             endpoint.start()
-            await eventually_async(lambda: scene.first.trouble() is None)
-            await scene.ask()
-            assert scene.provider() == "openai"
+            await eventually_async(lambda: pair.first.trouble() is None)
+            await pair.ask()
+            assert pair.provider() == "openai"
 
 
-async def test_first_that_never_answered_is_replaced_too(tmp_path: Path, scene: Scene) -> None:
-    async with scene.running():
-        await eventually_async(lambda: scene.provider() == "spare")
-        assert scene.slot.fallback_in_use is not None
-        assert ModelPhase.FAILED in scene.changes
+async def test_provider_that_never_answered_is_replaced(tmp_path: Path, pair: ProviderPair) -> None:
+    async with pair.running():
+        await eventually_async(lambda: pair.provider() == "spare")
+        assert pair.slot.fallback_in_use is not None
+        assert ModelPhase.FAILED in pair.changes
 
 
-async def test_without_either_the_first_ones_reason_is_shown(tmp_path: Path, scene: Scene) -> None:
-    scene.spare.reason = "spare is broken"
-    async with scene.running():
-        await eventually_async(lambda: scene.both.trouble() is not None)
-        assert scene.slot.fallback_in_use is None
-        assert scene.slot.state.phase is ModelPhase.FAILED
-        assert "127.0.0.1" in scene.slot.state.reason
+async def test_failure_of_both_shows_reason_of_provider(tmp_path: Path, pair: ProviderPair) -> None:
+    pair.spare.reason = "spare is broken"
+    async with pair.running():
+        await eventually_async(lambda: pair.both.trouble() is not None)
+        assert pair.slot.fallback_in_use is None
+        assert pair.slot.state.phase is ModelPhase.FAILED
+        assert "127.0.0.1" in pair.slot.state.reason
 
 
-async def test_key_that_was_replaced_is_used_after_a_failure(tmp_path: Path) -> None:
+async def test_replaced_key_is_used_after_a_failure(tmp_path: Path) -> None:
     with Endpoint(tmp_path) as endpoint:
-        scene = Scene(tmp_path, endpoint)
-        async with scene.running():
-            await eventually_async(lambda: scene.provider() == "openai")
-            await scene.ask()
+        pair = ProviderPair(tmp_path, endpoint)
+        async with pair.running():
+            await eventually_async(lambda: pair.provider() == "openai")
+            await pair.ask()
             assert endpoint.requests()[-1]["headers"]["authorization"] == "Bearer first-key"
-            # before the failure: a try that has read the key already may be under way for some time
+            # before the failure, because an attempt with the old key may take some time
             (tmp_path / "key").write_text("second-key")
             endpoint.kill()
-            await scene.asked_until("spare")
+            await pair.asked_until("spare")
             endpoint.start()
-            await eventually_async(lambda: scene.provider() == "openai")
-            await scene.ask()
+            await eventually_async(lambda: pair.provider() == "openai")
+            await pair.ask()
             assert endpoint.requests()[-1]["headers"]["authorization"] == "Bearer second-key"
 
 
 @dataclass
 class Failing(Spare):
-    """A source that fails as a bug would, once the other one runs for the first time."""
+    """A provider that fails as a bug would, once the other one runs for the first time."""
 
     other: Spare | None = None
     has_failed: bool = False
@@ -363,32 +361,30 @@ class Failing(Spare):
         await asyncio.Event().wait()
 
 
-async def test_second_does_not_run_on_beside_the_next_try_when_the_first_fails(scene: Scene) -> None:
-    scene.both.first = Failing(CurrentEmbedder(lambda _: None), reason="away", other=scene.spare)
+async def test_crash_of_provider_stops_the_fallback(pair: ProviderPair) -> None:
+    pair.both.first = Failing(CurrentEmbedder(lambda _: None), reason="away", other=pair.spare)
     supervisor = Supervisor()
-    part = asyncio.create_task(supervisor.keep("embedding", scene.both.run))
-    # often: the next try is not far
+    part = asyncio.create_task(supervisor.keep("embedding", pair.both.run))
+    # poll often, because the next attempt follows soon
     await eventually_async(lambda: bool(supervisor.failing), step=0.01)
     assert supervisor.failing == {"embedding": "ZeroDivisionError: a bug, on purpose"}
-    assert scene.spare.running == 0
-    await eventually_async(lambda: scene.spare.starts == 2)
-    assert scene.spare.running == 1
+    assert pair.spare.running == 0
+    await eventually_async(lambda: pair.spare.starts == 2)
+    assert pair.spare.running == 1
     part.cancel()
     with contextlib.suppress(asyncio.CancelledError):
         await part
-    assert scene.spare.running == 0
+    assert pair.spare.running == 0
 
 
 @pytest.mark.parametrize("is_refused", [False, True])
-async def test_texts_that_got_no_answer_count_as_sent_and_those_that_were_refused_do_not(
-    tmp_path: Path, is_refused: bool
-) -> None:
+async def test_unanswered_texts_count_as_sent_but_refused_do_not(tmp_path: Path, is_refused: bool) -> None:
     server, timeouts = EmbeddingServer(DIALECTS["openai"]), CallTimeouts(bulk=timedelta(seconds=0.5))
     text = "The gateway runs on alder."
     cost = 0 if is_refused else timeouts.attempts * estimate(text)
     async with (
         server.running(),
-        opening(tmp_path, server, timeouts=timeouts, tokens_per_day=estimate(text) * 2) as source,
+        running_provider(tmp_path, server, timeouts=timeouts, tokens_per_day=estimate(text) * 2) as source,
     ):
         await eventually_async(lambda: source.slot.embedder is not None)
         embedder = source.slot.embedder

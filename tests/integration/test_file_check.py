@@ -1,4 +1,4 @@
-"""What stands in a file now, and rows held against it: real files, and a disk that hangs."""
+"""Rows compared with the current files: real files, and a disk that hangs."""
 
 import asyncio
 import os
@@ -48,7 +48,7 @@ def files_of(rules: ScanRules, elsewhere: Callable[[str], FileLocation | None] =
     return FileChecker(rules=lambda: rules, roots=lambda: workspace_roots(rules.workspace, ()), locate_qmd=elsewhere)
 
 
-def look(rules: ScanRules, known: IndexedFile | None, path: str = NOTE) -> PresentFile:
+def check_file(rules: ScanRules, known: IndexedFile | None, path: str = NOTE) -> PresentFile:
     files = files_of(rules)
     return files.check(RelativePath(path), known, files.begin_check())
 
@@ -58,54 +58,54 @@ def text_of(present: PresentFile) -> str:
     return present.data.decode().rstrip("\n")
 
 
-def test_stat_that_proves_something_is_all_that_is_asked() -> None:
-    # a file of this Python is old enough; another hash tells that nobody read it
+def test_old_file_with_same_stat_is_not_read() -> None:
+    # a file of this Python is old enough; the wrong hash proves that it was not read
     workspace, path = Path(os.__file__).parent, "os.py"
     known = replace(known_of(workspace, path), digest=b"another")
-    assert look(rules_of(workspace), known, path) is SAME
+    assert check_file(rules_of(workspace), known, path) is SAME
 
 
-def test_young_file_is_read_though_its_stat_is_the_same(place: Path) -> None:
+def test_recent_file_with_same_stat_is_read(place: Path) -> None:
     known = known_of(place)
-    assert look(rules_of(place), known) is SAME
-    assert text_of(look(rules_of(place), replace(known, digest=b"another"))) == WREN.rstrip()
+    assert check_file(rules_of(place), known) is SAME
+    assert text_of(check_file(rules_of(place), replace(known, digest=b"another"))) == WREN.rstrip()
 
 
-def test_file_that_only_has_another_stat_is_the_same(place: Path) -> None:
+def test_file_with_only_another_stat_is_the_same(place: Path) -> None:
     known = known_of(place)
     (place / NOTE).write_text(WREN)
     (place / NOTE).chmod(0o600)
-    assert look(rules_of(place), known) is SAME
+    assert check_file(rules_of(place), known) is SAME
 
 
-def test_file_that_nobody_knows_the_state_of_is_read(place: Path) -> None:
-    assert text_of(look(rules_of(place), None)) == WREN.rstrip()
+def test_unknown_file_is_read(place: Path) -> None:
+    assert text_of(check_file(rules_of(place), None)) == WREN.rstrip()
 
 
-def test_what_is_private_now_is_absent(place: Path) -> None:
+def test_private_note_is_absent(place: Path) -> None:
     known = known_of(place)
-    assert look(rules_of(place, is_ignored=lambda path: path == NOTE), known) is ABSENT
-    in_doubt = look(rules_of(place, may_hide=lambda path: path == NOTE), known)
+    assert check_file(rules_of(place, is_ignored=lambda path: path == NOTE), known) is ABSENT
+    in_doubt = check_file(rules_of(place, may_hide=lambda path: path == NOTE), known)
     assert (in_doubt.presence, in_doubt.reason) == (DiskState.STALE, SkipReason.IN_DOUBT)
     (place / NOTE).write_text(f"---\nmemory: false\n---\n{WREN}")
-    assert look(rules_of(place), known) is ABSENT
+    assert check_file(rules_of(place), known) is ABSENT
 
 
-def test_what_grew_beyond_the_limit_is_absent(place: Path) -> None:
+def test_too_large_note_is_absent(place: Path) -> None:
     known = known_of(place)
     (place / NOTE).write_text(WREN * 100)
-    assert look(rules_of(place, max_file_bytes=100), known) is ABSENT
+    assert check_file(rules_of(place, max_file_bytes=100), known) is ABSENT
 
 
-def test_deleted_note_is_absent_and_one_out_of_sight_is_owed(place: Path) -> None:
+def test_deleted_note_is_absent_but_unreachable_note_is_stale(place: Path) -> None:
     known = known_of(place)
     (place / NOTE).unlink()
-    assert look(rules_of(place), known) is ABSENT
-    # the folder is on another disk than it was
+    assert check_file(rules_of(place), known) is ABSENT
+    # the folder is on another disk than before
     moved = replace(known, stat=replace(known.stat, device=known.stat.device + 1))
-    assert look(rules_of(place), moved).reason == SkipReason.OUT_OF_SIGHT
+    assert check_file(rules_of(place), moved).reason == SkipReason.OUT_OF_SIGHT
     (place / "memory").rmdir()
-    assert look(rules_of(place), known).reason == SkipReason.OUT_OF_SIGHT
+    assert check_file(rules_of(place), known).reason == SkipReason.OUT_OF_SIGHT
 
 
 def test_note_in_a_deleted_folder_is_absent(place: Path) -> None:
@@ -114,63 +114,63 @@ def test_note_in_a_deleted_folder_is_absent(place: Path) -> None:
     known = known_of(place, "memory/sub/note.md")
     (place / "memory" / "sub" / "note.md").unlink()
     (place / "memory" / "sub").rmdir()
-    assert look(rules_of(place), known, "memory/sub/note.md") is ABSENT
+    assert check_file(rules_of(place), known, "memory/sub/note.md") is ABSENT
     (place / "memory" / "sub").write_text("a file now")
-    assert look(rules_of(place), known, "memory/sub/note.md") is ABSENT
+    assert check_file(rules_of(place), known, "memory/sub/note.md") is ABSENT
 
 
 @pytest.mark.parametrize("follows", [True, False])
-def test_links_count_as_they_are_followed(place: Path, follows: bool) -> None:
+def test_links_count_only_if_followed(place: Path, follows: bool) -> None:
     rules = rules_of(place, follow_symlinks=follows)
     known = known_of(place)
     (place / NOTE).rename(place / "memory" / "real.md")
     (place / NOTE).symlink_to("real.md")
-    assert look(rules, known) is (SAME if follows else ABSENT)
+    assert check_file(rules, known) is (SAME if follows else ABSENT)
     (place / NOTE).unlink()
     (place / NOTE).symlink_to("/etc/passwd")
-    assert look(rules, known) is ABSENT
+    assert check_file(rules, known) is ABSENT
 
 
 @pytest.mark.parametrize("follows", [True, False])
-def test_same_file_behind_a_link_to_its_folder_counts_as_links_do(place: Path, follows: bool) -> None:
+def test_file_behind_a_folder_link_counts_only_if_followed(place: Path, follows: bool) -> None:
     known = known_of(place)
     (place / "memory").rename(place / "elsewhere")
     (place / "memory").symlink_to("elsewhere")
-    assert look(rules_of(place, follow_symlinks=follows), known) is (SAME if follows else ABSENT)
+    assert check_file(rules_of(place, follow_symlinks=follows), known) is (SAME if follows else ABSENT)
     outside = place.with_name(f"{place.name}-outside")
     (place / "elsewhere").rename(outside)
     (place / "memory").unlink()
     (place / "memory").symlink_to(outside)
-    assert look(rules_of(place, follow_symlinks=follows), known) is ABSENT
+    assert check_file(rules_of(place, follow_symlinks=follows), known) is ABSENT
 
 
 def test_workspace_may_be_reached_through_a_link(place: Path) -> None:
     known = known_of(place)
     link = place.with_name(f"{place.name}-link")
     link.symlink_to(place)
-    assert look(rules_of(link), known) is SAME
+    assert check_file(rules_of(link), known) is SAME
 
 
-def test_picture_has_no_lines_to_be_looked_for(place: Path) -> None:
+def test_changed_picture_is_stale(place: Path) -> None:
     path = "memory/picture.png"
     (place / path).write_bytes(png("a wren"))
     rules = rules_of(place, media=MediaRules(frozenset({Modality.IMAGE}), 1 << 20))
     known = known_of(place, path)
     (place / path).write_bytes(png("a wren"))
-    assert look(rules, known, path) is SAME
+    assert check_file(rules, known, path) is SAME
     (place / path).write_bytes(png("a wren") + b"more")
-    assert look(rules, known, path).reason == SkipReason.CHANGED
+    assert check_file(rules, known, path).reason == SkipReason.CHANGED
 
 
-def test_document_of_qmd_lies_where_qmd_says(place: Path) -> None:
+def test_document_of_qmd_is_located_by_qmd(place: Path) -> None:
     rules, known = rules_of(place), known_of(place)
     path = RelativePath("qmd/notes/note.md")
-    files = files_of(rules, elsewhere=lambda told: FileLocation(place, NOTE) if told == path else None)
+    files = files_of(rules, elsewhere=lambda asked: FileLocation(place, NOTE) if asked == path else None)
     assert files.check(path, known, files.begin_check()) is SAME
     assert files.check(RelativePath("qmd/other/note.md"), known, files.begin_check()) is ABSENT
     (place / NOTE).unlink()
     assert files.check(path, known, files.begin_check()) is ABSENT
-    assert look(rules, known, path) is ABSENT
+    assert check_file(rules, known, path) is ABSENT
 
 
 def check_of(rules: ScanRules, executor: ThreadPoolExecutor) -> FileCheck:
@@ -181,7 +181,7 @@ def row(known: IndexedFile, text: str, line: int = 1, number: int = 1) -> ChunkR
     return ChunkRow(number, NOTE, Source.MEMORY, line, line + text.count("\n") - 1, "Birds", text, 0, known)
 
 
-async def test_rows_of_one_file_are_told_moved_or_lost_each(place: Path, executor: ThreadPoolExecutor) -> None:
+async def test_each_row_of_a_file_is_moved_or_lost(place: Path, executor: ThreadPoolExecutor) -> None:
     known = known_of(place)
     (place / NOTE).write_text("above\n# Birds\n\nThe wren sang.\nThe owl too.\n")
     lost, moved = row(known, "The wren sings.\n", 3), row(known, "The owl too.\n", 4, 2)
@@ -196,7 +196,7 @@ async def test_rows_of_one_file_are_told_moved_or_lost_each(place: Path, executo
     assert checked.exclusions.paths == frozenset({NOTE})
 
 
-async def test_what_older_rules_let_in_is_judged_by_those_of_today(place: Path, executor: ThreadPoolExecutor) -> None:
+async def test_rows_of_older_rules_are_checked_by_current_rules(place: Path, executor: ThreadPoolExecutor) -> None:
     (place / NOTE).write_text(f"---\nmemory: false\n---\n{WREN}")
     let_in = replace(row(known_of(place), WREN, 4), chunker="rules of another release")
     checked = await check_of(rules_of(place), executor).check([let_in], 30)
@@ -208,9 +208,7 @@ async def test_what_older_rules_let_in_is_judged_by_those_of_today(place: Path, 
     assert (checked.current(public), checked.pending) == (public, {NOTE: SkipReason.CHANGED})
 
 
-async def test_rules_that_change_while_a_file_is_read_put_it_in_doubt(
-    place: Path, executor: ThreadPoolExecutor
-) -> None:
+async def test_rules_changed_during_read_make_the_file_stale(place: Path, executor: ThreadPoolExecutor) -> None:
     known = known_of(place)
     (place / NOTE).write_text(f"above\n{WREN}")
     rules = rules_of(place, is_current=lambda: False)
@@ -220,9 +218,7 @@ async def test_rules_that_change_while_a_file_is_read_put_it_in_doubt(
 
 
 @pytest.mark.parametrize("leaves", [False, True])
-async def test_hanging_disk_takes_few_threads_and_tells_nothing(
-    place: Path, executor: ThreadPoolExecutor, leaves: bool
-) -> None:
+async def test_hanging_disk_blocks_few_threads(place: Path, executor: ThreadPoolExecutor, leaves: bool) -> None:
     one = row(known_of(place), WREN)
     hangs, looks = threading.Event(), []
 
@@ -235,7 +231,7 @@ async def test_hanging_disk_takes_few_threads_and_tells_nothing(
     check = FileCheck(files=files, executor=executor, chunker=TODAY)
     for _ in range(MAX_OVERDUE + 3):
         try:
-            # whoever asks is out of patience, or goes away
+            # the caller times out, or leaves
             async with asyncio.timeout(0.05 if leaves else 60):
                 checked = await check.check([one], 60 if leaves else 0.05)
         except TimeoutError:

@@ -17,7 +17,7 @@ from tests.integration.composed import composed
 from tests.integration.serving import services
 
 
-async def test_folders_are_looked_for_beside_the_loop(
+async def test_roots_are_listed_outside_the_event_loop(
     tmp_path: Path, workspace: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     threads: list[threading.Thread] = []

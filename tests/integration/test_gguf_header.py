@@ -1,4 +1,4 @@
-"""A model's header: what is read from it, and what is said of a file that is no whole embedding model."""
+"""The header of a model: what is read from it, and how unfit files are described."""
 
 import os
 import struct
@@ -29,7 +29,7 @@ def refusal(folder: Path, content: bytes) -> str:
     return str(caught.value)
 
 
-def test_header_tells_what_the_model_is(tmp_path: Path) -> None:
+def test_header_describes_the_model(tmp_path: Path) -> None:
     metadata = inspect(written(tmp_path, gguf()))
 
     assert (metadata.architecture, metadata.name) == ("bert", "Tiny")
@@ -44,7 +44,7 @@ def test_real_starter_model_is_whole_and_for_embedding(starter_model: Path) -> N
     assert read_header(starter_model).expected_bytes == starter_model.stat().st_size
 
 
-def test_output_width_counts_where_it_differs_from_the_inner_one(tmp_path: Path) -> None:
+def test_output_width_is_preferred_to_inner_width(tmp_path: Path) -> None:
     assert inspect(written(tmp_path, gguf({**BERT, "bert.embedding_length_out": 4}))).dimensions == 4
 
 
@@ -69,11 +69,11 @@ def test_directory_cannot_be_read(tmp_path: Path) -> None:
         (b"PK\x03\x04 a zip archive", "not a GGUF"),
     ],
 )
-def test_other_files_are_called_by_their_name(tmp_path: Path, content: bytes, words: str) -> None:
+def test_other_file_types_are_named(tmp_path: Path, content: bytes, words: str) -> None:
     assert words in refusal(tmp_path, content)
 
 
-def test_every_cut_of_the_file_is_noticed(tmp_path: Path) -> None:
+def test_any_truncation_is_noticed(tmp_path: Path) -> None:
     path = written(tmp_path, gguf(weights=8))
     for length in reversed(range(1, path.stat().st_size)):
         os.truncate(path, length)
@@ -81,7 +81,7 @@ def test_every_cut_of_the_file_is_noticed(tmp_path: Path) -> None:
             inspect(path)
 
 
-def test_cut_weights_are_called_cut_short(tmp_path: Path) -> None:
+def test_truncated_weights_are_reported(tmp_path: Path) -> None:
     assert "cut short" in refusal(tmp_path, gguf()[:-1])
 
 
@@ -100,7 +100,7 @@ def test_cut_weights_are_called_cut_short(tmp_path: Path) -> None:
         gguf({**BERT, "general.alignment": "wide"}),
     ],
 )
-def test_senseless_counts_are_called_damage(tmp_path: Path, content: bytes) -> None:
+def test_invalid_counts_are_damage(tmp_path: Path, content: bytes) -> None:
     assert "damaged" in refusal(tmp_path, content)
 
 
@@ -120,11 +120,11 @@ def test_absurd_tensor_is_larger_than_the_file(tmp_path: Path) -> None:
         ({"general.name": "nothing else"}, "does not say what it is"),
     ],
 )
-def test_models_for_other_ends_are_refused(tmp_path: Path, values: dict[str, object], words: str) -> None:
+def test_models_for_other_purposes_are_refused(tmp_path: Path, values: dict[str, object], words: str) -> None:
     assert words in refusal(tmp_path, gguf(values))
 
 
-def test_decoder_that_says_how_to_pool_embeds(tmp_path: Path) -> None:
+def test_decoder_with_pooling_is_accepted(tmp_path: Path) -> None:
     values = {
         "general.architecture": "qwen3",
         "general.name": "Qwen3 Embedding 0.6B",
@@ -137,7 +137,7 @@ def test_decoder_that_says_how_to_pool_embeds(tmp_path: Path) -> None:
 
 @settings(max_examples=whole_or(20, 200), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(place=st.integers(0, 400), noise=st.binary(min_size=1, max_size=16))
-def test_spoilt_bytes_give_an_answer_or_a_model_error(tmp_path: Path, place: int, noise: bytes) -> None:
+def test_changed_bytes_give_metadata_or_a_model_error(tmp_path: Path, place: int, noise: bytes) -> None:
     content = bytearray(gguf())
     content[place : place + len(noise)] = noise
     path = written(tmp_path, bytes(content))
@@ -148,5 +148,5 @@ def test_spoilt_bytes_give_an_answer_or_a_model_error(tmp_path: Path, place: int
     assert 0 < metadata.dimensions <= 65_536
 
 
-def test_sizes_of_the_tensor_types_are_those_of_ggml() -> None:
+def test_sizes_of_tensor_types_equal_those_of_ggml() -> None:
     assert {int(kind): sizes for kind, sizes in GGML_QUANT_SIZES.items()} == BLOCKS

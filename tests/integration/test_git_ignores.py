@@ -1,4 +1,4 @@
-"""Our patterns against those of the real git, on generated ignore files and paths."""
+"""Our patterns compared with the real git, on generated ignore files and paths."""
 
 import os
 import re
@@ -22,7 +22,7 @@ PIECES = [
     *("[[:]", "[[:alpha]", "[a/b]", "[b-a]", "[!-a]", "[a\\-c]", "[z-é]"),
 ]
 SLIPS = re.compile(r"^\s|//|(^|/)\.{1,2}(/|$)|\s#|[\w*.]\\+[\w*.]|\.[^/]*/$")
-"""What is read to the letter and as it may be meant, so that more is hidden than git hides."""
+"""Patterns read both literally and as probably meant, so that more is hidden than by git."""
 patterns = st.builds(
     lambda pieces, is_negated: "!" * is_negated + "".join(pieces),
     st.lists(st.sampled_from(PIECES), min_size=1, max_size=6),
@@ -62,6 +62,6 @@ def hidden_by_git(repository: Path, lines: Sequence[str], asked: Sequence[str]) 
 
 @settings(max_examples=EXAMPLES, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(patterns, max_size=5), st.lists(paths, min_size=1, max_size=12, unique=True))
-def test_what_is_hidden_is_what_git_hides(repository: Path, lines: list[str], asked: list[str]) -> None:
+def test_patterns_hide_the_same_paths_as_git(repository: Path, lines: list[str], asked: list[str]) -> None:
     rules = Patterns("\n".join(lines).split("\n"))
     assert {path for path in asked if rules.hides(path)} == hidden_by_git(repository, lines, asked)

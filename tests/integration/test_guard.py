@@ -1,4 +1,4 @@
-"""The guard: what is refused before a route sees it, and what every failure looks like to the client."""
+"""The guard: requests refused before a route sees them, and the form of every error."""
 
 import asyncio
 import errno
@@ -7,6 +7,7 @@ import os
 import shutil
 import socket
 import subprocess
+from collections.abc import AsyncIterator
 from datetime import timedelta
 from pathlib import Path
 
@@ -20,6 +21,7 @@ from starlette.types import Message, Receive, Scope, Send
 from memoryd.api.http.body import decode
 from memoryd.api.http.connection import Exchange
 from memoryd.api.http.limits import Admission, GuardLimits, limit_time
+from memoryd.api.http.server import Server
 from memoryd.api.problems import body_of, hide_directories, problem_of
 from memoryd.errors import InvalidRequest
 from memoryd.wire import ErrorCode
@@ -60,8 +62,20 @@ def stage() -> Stage:
     return Stage()
 
 
+@pytest.fixture
+async def server(path: Path, stage: Stage) -> AsyncIterator[Server]:
+    async with serving(path, stage) as running:
+        yield running
+
+
+@pytest.fixture
+async def http(path: Path, server: Server) -> AsyncIterator[httpx.AsyncClient]:
+    async with client(path) as opened:
+        yield opened
+
+
 def code_of(reply: httpx.Response) -> str:
-    """The code of an error reply, whose whole form is checked on the way."""
+    """Return the code of an error reply, after checking its whole form."""
     error = reply.json()["error"]
     assert set(reply.json()) == {"error"}
     assert set(error) == {"code", "message", "hint"}
@@ -73,15 +87,12 @@ def code_of(reply: httpx.Response) -> str:
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-async def test_f109_f110_hostile_json_is_an_invalid_request_and_the_daemon_lives(
-    path: Path, stage: Stage, name: str
-) -> None:
+async def test_f109_f110_hostile_json_is_an_invalid_request(name: str, http: httpx.AsyncClient) -> None:
     """Each kind of hostile JSON is invalid_request, and health answers afterwards."""
-    async with serving(path, stage), client(path) as asking:
-        for route in ("/v1/echo", "/v1/raw"):
-            reply = await asking.post(route, content=HOSTILE[name], headers={"content-type": "application/json"})
-            assert (reply.status_code, code_of(reply)) == (400, "invalid_request")
-        assert (await asking.get("/v1/health")).json() == {"ok": True}
+    for route in ("/v1/echo", "/v1/raw"):
+        reply = await http.post(route, content=HOSTILE[name], headers={"content-type": "application/json"})
+        assert (reply.status_code, code_of(reply)) == (400, "invalid_request")
+    assert (await http.get("/v1/health")).json() == {"ok": True}
 
 
 @pytest.mark.parametrize("name", HOSTILE)
@@ -132,14 +143,13 @@ def passes(body: bytes) -> bool:
 
 
 @pytest.mark.parametrize("size", [MAX + 1, 3 * MAX])
-async def test_f108_large_body_is_refused_and_told(path: Path, stage: Stage, size: int) -> None:
-    """A body over the limit is 413 too_large, told in advance or not, and one at the limit is read."""
-    async with serving(path, stage), client(path) as asking:
-        for content in (b" " * size, _chunks(size)):
-            reply = await asking.post("/v1/echo", content=content, headers={"content-type": "application/json"})
-            assert (reply.status_code, code_of(reply)) == (413, "too_large")
-        fits = b'{"text": "a"}'.ljust(MAX)
-        assert (await asking.post("/v1/echo", content=fits)).json()["text"] == "a"
+async def test_f108_large_body_is_refused(size: int, http: httpx.AsyncClient) -> None:
+    """A body over the limit is 413 too_large, with or without its length announced, and one at the limit is read."""
+    for content in (b" " * size, _chunks(size)):
+        reply = await http.post("/v1/echo", content=content, headers={"content-type": "application/json"})
+        assert (reply.status_code, code_of(reply)) == (413, "too_large")
+    fits = b'{"text": "a"}'.ljust(MAX)
+    assert (await http.post("/v1/echo", content=fits)).json()["text"] == "a"
 
 
 async def _chunks(size: int):  # type: ignore[no-untyped-def]  # an async generator of a test needs no type
@@ -190,20 +200,20 @@ async def test_f108_endless_body_is_cut_off(path: Path, stage: Stage) -> None:
 
 @pytest.mark.skipif(shutil.which("curl") is None, reason="needs curl")
 async def test_f108_curl_asks_before_it_sends_too_much(path: Path, stage: Stage, tmp_path: Path) -> None:
-    """A client like curl is told 413 before it sent one byte of the body."""
+    """A client like curl gets 413 before it has sent one byte of the body."""
     (tmp_path / "body").write_bytes(b" " * (2 * MAX))
     async with serving(path, stage):
-        told = await _curl(
+        output = await _curl(
             path, "/v1/echo", "--data-binary", f"@{tmp_path / 'body'}", "-w", "%{http_code} %{size_upload}"
         )
-    assert told.endswith("413 0")
+    assert output.endswith("413 0")
 
 
 @pytest.mark.skipif(shutil.which("curl") is None, reason="needs curl")
-async def test_curl_without_the_header_is_told_which_one(path: Path, stage: Stage) -> None:
+async def test_curl_without_content_type_gets_a_hint(path: Path, stage: Stage) -> None:
     async with serving(path, stage):
-        told = await _curl(path, "/v1/echo", "-d", '{"text": "a"}')
-        error = json.loads(told)["error"]
+        output = await _curl(path, "/v1/echo", "-d", '{"text": "a"}')
+        error = json.loads(output)["error"]
         assert error["code"] == "invalid_request"
         assert "Content-Type: application/json" in error["hint"]
         assert json.loads(await _curl(path, "/v1/echo", "--json", '{"text": "a"}')) == {"text": "a", "maxResults": 6}
@@ -239,23 +249,21 @@ async def test_f119_only_json_is_accepted(path: Path, stage: Stage, content_type
         assert status == 200 or code_of(reply) == "invalid_request"
 
 
-async def test_f119_no_cross_origin_permission_is_given(path: Path, stage: Stage) -> None:
+async def test_f119_no_cross_origin_permission_is_given(http: httpx.AsyncClient) -> None:
     """No reply permits another origin, and OPTIONS is refused."""
-    async with serving(path, stage), client(path) as asking:
-        for method in ("OPTIONS", "GET"):
-            reply = await asking.request(method, "/v1/health", headers={"origin": "https://evil.example"})
-            assert not [name for name in reply.headers if name.startswith("access-control")]
-        reply = await asking.options("/v1/echo")
-        assert (reply.status_code, reply.headers["allow"], code_of(reply)) == (405, "POST", "invalid_request")
+    for method in ("OPTIONS", "GET"):
+        reply = await http.request(method, "/v1/health", headers={"origin": "https://evil.example"})
+        assert not [name for name in reply.headers if name.startswith("access-control")]
+    reply = await http.options("/v1/echo")
+    assert (reply.status_code, reply.headers["allow"], code_of(reply)) == (405, "POST", "invalid_request")
 
 
-async def test_head_is_get_without_a_body(path: Path, stage: Stage) -> None:
-    async with serving(path, stage), client(path) as asking:
-        head, get = await asking.head("/v1/health"), await asking.get("/v1/health")
-        assert (head.status_code, head.content, head.headers) == (200, b"", get.headers)
-        assert (await asking.head("/v1/events")).headers["content-type"].startswith("text/event-stream")
-        await eventually_async(lambda: stage.bus.subscribers == 0)
-        assert (await asking.head("/v1/nothing")).status_code == 404
+async def test_head_is_get_without_a_body(stage: Stage, http: httpx.AsyncClient) -> None:
+    head, get = await http.head("/v1/health"), await http.get("/v1/health")
+    assert (head.status_code, head.content, head.headers) == (200, b"", get.headers)
+    assert (await http.head("/v1/events")).headers["content-type"].startswith("text/event-stream")
+    await eventually_async(lambda: stage.bus.subscribers == 0)
+    assert (await http.head("/v1/nothing")).status_code == 404
 
 
 @pytest.mark.parametrize(
@@ -269,20 +277,18 @@ async def test_head_is_get_without_a_body(path: Path, stage: Stage) -> None:
         ([], "the body: must be an object { … }"),
     ],
 )
-async def test_f111_wrong_fields_are_named(path: Path, stage: Stage, body: object, message: str) -> None:
+async def test_f111_wrong_fields_are_named(body: object, message: str, http: httpx.AsyncClient) -> None:
     """Each wrong field is invalid_request with the field's name and what is wrong."""
-    async with serving(path, stage), client(path) as asking:
-        reply = await asking.post("/v1/echo", json=body)
-        assert (reply.status_code, code_of(reply)) == (400, "invalid_request")
-        assert reply.json()["error"]["message"] == message
+    reply = await http.post("/v1/echo", json=body)
+    assert (reply.status_code, code_of(reply)) == (400, "invalid_request")
+    assert reply.json()["error"]["message"] == message
 
 
-async def test_many_wrong_fields_make_a_short_message_without_their_values(path: Path, stage: Stage) -> None:
-    async with serving(path, stage), client(path) as asking:
-        reply = await asking.post("/v1/echo", json={f"field{index}": "private words" for index in range(1000)})
-        assert code_of(reply) == "invalid_request"
-        assert "and 991 more" in reply.json()["error"]["message"]
-        assert "private words" not in reply.text
+async def test_message_about_many_wrong_fields_is_short(http: httpx.AsyncClient) -> None:
+    reply = await http.post("/v1/echo", json={f"field{index}": "private words" for index in range(1000)})
+    assert code_of(reply) == "invalid_request"
+    assert "and 991 more" in reply.json()["error"]["message"]
+    assert "private words" not in reply.text
 
 
 async def test_body_is_parsed_once(path: Path, stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -291,15 +297,14 @@ async def test_body_is_parsed_once(path: Path, stage: Stage, monkeypatch: pytest
         assert (await asking.post("/v1/raw", json={"a": [1.5]})).json() == {"value": {"a": [1.5]}}
 
 
-async def test_unknown_routes_and_methods(path: Path, stage: Stage) -> None:
-    async with serving(path, stage), client(path) as asking:
-        reply = await asking.get("/v1/nothing")
-        assert (reply.status_code, code_of(reply)) == (404, "not_found")
-        reply = await asking.get("/v1/echo")
-        assert (reply.status_code, code_of(reply), reply.headers["allow"]) == (405, "invalid_request", "POST")
+async def test_unknown_routes_and_methods(http: httpx.AsyncClient) -> None:
+    reply = await http.get("/v1/nothing")
+    assert (reply.status_code, code_of(reply)) == (404, "not_found")
+    reply = await http.get("/v1/echo")
+    assert (reply.status_code, code_of(reply), reply.headers["allow"]) == (405, "invalid_request", "POST")
 
 
-async def test_f151_unexpected_failure_tells_nothing_and_logs_the_route(
+async def test_f151_unexpected_failure_is_hidden_and_logged(
     path: Path, stage: Stage, capfd: pytest.CaptureFixture[str]
 ) -> None:
     """A failure of ours is 500 internal without its text, and the log names the route, not the query."""
@@ -314,13 +319,12 @@ async def test_f151_unexpected_failure_tells_nothing_and_logs_the_route(
     assert "private" not in logged
 
 
-async def test_f151_known_failure_keeps_its_words_without_directories(path: Path, stage: Stage) -> None:
+async def test_f151_known_failure_keeps_its_message(http: httpx.AsyncClient) -> None:
     """A known failure keeps its message, without the folder in it."""
-    async with serving(path, stage), client(path) as asking:
-        reply = await asking.get("/v1/full")
-        assert (reply.status_code, code_of(reply)) == (503, "unavailable")
-        error = reply.json()["error"]
-        assert (error["message"], error["hint"]) == ("cannot write …/index.sqlite: disk full", "free some space")
+    reply = await http.get("/v1/full")
+    assert (reply.status_code, code_of(reply)) == (503, "unavailable")
+    error = reply.json()["error"]
+    assert (error["message"], error["hint"]) == ("cannot write …/index.sqlite: disk full", "free some space")
 
 
 @pytest.mark.parametrize(
@@ -342,8 +346,8 @@ def test_f151_absolute_paths_lose_their_directories(text: str, shown: str) -> No
 
 
 @pytest.mark.parametrize("number", [errno.EMFILE, errno.ENFILE, errno.ENOSPC, errno.ENOMEM])
-def test_what_the_machine_is_short_of_is_no_fault_of_ours(number: int) -> None:
-    """A request that fails for it may come again, and is told so."""
+def test_exhausted_resource_is_unavailable(number: int) -> None:
+    """The client is told that it may retry."""
     problem = problem_of(OSError(number, os.strerror(number), "/home/me/ledger.sqlite.forgotten-key"))
     assert (problem.code, problem.http_status) == (ErrorCode.UNAVAILABLE, 503)
     assert os.strerror(number) in str(problem)
@@ -355,7 +359,7 @@ def test_unreadable_names_can_be_sent() -> None:
     assert json.loads(body_of(problem))["error"]["message"] == "no such file: \udcff.md"
 
 
-async def test_i005_request_beyond_its_deadline_is_answered(path: Path, stage: Stage) -> None:
+async def test_request_beyond_its_deadline_gets_timeout(path: Path, stage: Stage) -> None:
     limits = GuardLimits(deadline=timedelta(seconds=0.1))
     async with serving(path, stage, guard=limits), client(path) as asking:
         reply = await asking.get("/v1/wait")
@@ -363,7 +367,7 @@ async def test_i005_request_beyond_its_deadline_is_answered(path: Path, stage: S
         assert (stage.waiting, stage.cancelled) == (0, 1)
 
 
-async def test_stream_that_begins_as_its_client_leaves_is_ended() -> None:
+async def test_stream_started_after_disconnect_is_cancelled() -> None:
     goes_on, exchange, ended = asyncio.Event(), Exchange(), asyncio.Event()
 
     async def stream(_scope: Scope, _receive: Receive, send: Send) -> None:
@@ -390,7 +394,7 @@ async def test_stream_that_begins_as_its_client_leaves_is_ended() -> None:
     assert ended.is_set()
 
 
-async def test_single_path_may_have_another_deadline(path: Path, stage: Stage) -> None:
+async def test_path_may_have_its_own_deadline(path: Path, stage: Stage) -> None:
     short, long = timedelta(seconds=0.05), timedelta(seconds=30)
     limits = GuardLimits(deadline=short, deadlines={"/v1/wait": long})
     async with serving(path, stage, guard=limits), client(path) as asking, asking.stream("GET", "/v1/events"):
@@ -404,8 +408,8 @@ async def test_single_path_may_have_another_deadline(path: Path, stage: Stage) -
         assert (await pending).json() == {"done": True}
 
 
-async def test_f120_slow_body_is_told_and_dropped(path: Path, stage: Stage) -> None:
-    """A body that does not come is 408 timeout and a hang-up."""
+async def test_f120_slow_body_times_out(path: Path, stage: Stage) -> None:
+    """A body that does not arrive is 408 timeout and a hang-up."""
     start = b"POST /v1/echo HTTP/1.1\r\nhost: x\r\ncontent-length: 100\r\n\r\n{"
     async with serving(path, stage, guard=GuardLimits(body_timeout=timedelta(seconds=0.1))):
         reply = await talk(path, start)
@@ -433,21 +437,20 @@ GET = b"GET /v1/health HTTP/1.1\r\nhost: x\r\n"
         (b"POST /v1/echo HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n3\r\n{}}garbage\r\n", 400),
     ],
 )
-async def test_f120_what_is_not_http_gets_one_error_and_a_hang_up(
-    path: Path, stage: Stage, sent: bytes, status: int
+async def test_f120_invalid_http_gets_one_error_and_a_hang_up(
+    path: Path, sent: bytes, status: int, server: Server
 ) -> None:
     """What is no HTTP gets one error of the usual form and a hang-up; the next client is answered."""
-    async with serving(path, stage) as server:
-        reply = await talk(path, sent)
-        assert reply.startswith(f"HTTP/1.1 {status} ".encode())
-        assert reply.count(b"content-type") == 1
-        assert set(json.loads(reply.partition(b"\r\n\r\n")[2])["error"]) == {"code", "message", "hint"}
-        await eventually_async(lambda: server.connections.open == 0)
-        async with client(path) as asking:
-            assert (await asking.get("/v1/health")).status_code == 200
+    reply = await talk(path, sent)
+    assert reply.startswith(f"HTTP/1.1 {status} ".encode())
+    assert reply.count(b"content-type") == 1
+    assert set(json.loads(reply.partition(b"\r\n\r\n")[2])["error"]) == {"code", "message", "hint"}
+    await eventually_async(lambda: server.connections.open == 0)
+    async with client(path) as asking:
+        assert (await asking.get("/v1/health")).status_code == 200
 
 
-async def test_f109_garbage_behind_a_good_request_does_not_spoil_its_answer(path: Path, stage: Stage) -> None:
+async def test_f109_garbage_after_a_good_request_is_harmless(path: Path, stage: Stage) -> None:
     """Garbage after a good request leaves its answer whole."""
     async with serving(path, stage):
         reply = await talk(path, GET + b"\r\n" + b"\x00garbage\r\n\r\n")
@@ -455,18 +458,17 @@ async def test_f109_garbage_behind_a_good_request_does_not_spoil_its_answer(path
     assert b'{"ok":true}' in reply
 
 
-async def test_f109_random_bytes_never_stop_the_daemon(path: Path, stage: Stage) -> None:
+async def test_f109_random_bytes_never_stop_the_daemon(path: Path, server: Server) -> None:
     """After 59 bursts of random bytes no connection is open, and health answers."""
-    async with serving(path, stage) as server:
-        for size in range(1, 60):
-            await talk(path, os.urandom(size) + b"\r\n\r\n", then_eof=True)
-        await eventually_async(lambda: server.connections.open == 0)
-        async with client(path) as asking:
-            assert (await asking.get("/v1/health")).status_code == 200
+    for size in range(1, 60):
+        await talk(path, os.urandom(size) + b"\r\n\r\n", then_eof=True)
+    await eventually_async(lambda: server.connections.open == 0)
+    async with client(path) as asking:
+        assert (await asking.get("/v1/health")).status_code == 200
 
 
-async def test_one_request_too_many_is_refused_at_once_and_health_is_answered(path: Path, stage: Stage) -> None:
-    """With all places taken others are told to come again in a second, and are let in once there is room."""
+async def test_excess_request_is_refused_but_health_is_answered(path: Path, stage: Stage) -> None:
+    """A refused request may be repeated after a second, and is let in once there is room."""
     room = Admission(2)
     async with serving(path, stage, admission=room), client(path) as asking:
         waiting = [asyncio.create_task(asking.get("/v1/wait")) for _ in range(2)]
@@ -482,7 +484,7 @@ async def test_one_request_too_many_is_refused_at_once_and_health_is_answered(pa
         assert room.at_work == 0
 
 
-async def test_refused_failed_or_abandoned_requests_give_their_place_back(path: Path, stage: Stage) -> None:
+async def test_failed_or_abandoned_requests_free_their_place(path: Path, stage: Stage) -> None:
     room = Admission(1)
     async with serving(path, stage, admission=room), client(path) as asking:
         assert (await asking.get("/v1/broken")).status_code == 500

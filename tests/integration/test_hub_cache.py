@@ -1,4 +1,4 @@
-"""Weights in the shared Hugging Face cache: used where they lie, or fetched as if they were not there."""
+"""Models in the shared Hugging Face cache: used in place, or downloaded if unusable."""
 
 import os
 from collections.abc import AsyncIterator
@@ -21,7 +21,7 @@ HF = "hf:owner/repository/m.gguf"
 
 
 class HubCache:
-    """A shared cache with one file in it, laid out as huggingface_hub does."""
+    """A shared cache with one file in it, in the layout of huggingface_hub."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -72,9 +72,7 @@ def state_of(folder: Path) -> list[tuple[str, int, int]]:
     return [(name, status.st_mtime_ns, status.st_mode) for name, status in found]
 
 
-async def test_shared_model_is_used_in_place_and_nothing_is_written(
-    store: ModelStore, hub: ModelServer, cache: HubCache
-) -> None:
+async def test_shared_model_is_used_in_place(store: ModelStore, hub: ModelServer, cache: HubCache) -> None:
     before = state_of(cache.folder)
 
     assert await store.fetch(HF, ignore) == store.locate(HF) == cache.file
@@ -84,7 +82,7 @@ async def test_shared_model_is_used_in_place_and_nothing_is_written(
     assert not store.folder.exists()
 
 
-async def test_shared_model_needs_no_permission_to_fetch(cache: HubCache, tmp_path: Path) -> None:
+async def test_shared_model_is_used_offline(cache: HubCache, tmp_path: Path) -> None:
     environment = {"HF_HUB_CACHE": str(cache.folder), "HF_HUB_OFFLINE": "1", "MEMORYD_OFFLINE": "1"}
     store = ModelStore.from_config(
         LocalSection(model_cache_dir=str(tmp_path / "models")), environment, allow_download=False
@@ -112,7 +110,7 @@ def test_shared_model_is_never_removed(store: ModelStore, cache: HubCache) -> No
 
 
 @pytest.mark.parametrize("revision", ["v1", "refs/pr/1"])
-def test_revision_is_looked_up_by_its_name(store: ModelStore, cache: HubCache, revision: str) -> None:
+def test_revision_is_resolved_by_its_ref(store: ModelStore, cache: HubCache, revision: str) -> None:
     assert store.locate(f"{HF}@{revision}") is None
     ref = cache.repository / "refs" / revision
     ref.parent.mkdir(parents=True, exist_ok=True)
@@ -135,7 +133,7 @@ def test_file_in_a_folder_of_the_repository_is_found(store: ModelStore, cache: H
     assert store.locate("hf:owner/repository/gguf/q8.gguf") == below
 
 
-def test_file_without_a_blob_is_used_too(store: ModelStore, cache: HubCache) -> None:
+def test_file_without_a_blob_is_used(store: ModelStore, cache: HubCache) -> None:
     cache.file.unlink()
     cache.blob.rename(cache.file)
 
@@ -191,7 +189,7 @@ def pipe(cache: HubCache) -> None:
     os.mkfifo(cache.blob)
 
 
-def begun(cache: HubCache) -> None:
+def incomplete(cache: HubCache) -> None:
     cache.link_to(cache.blob.rename(cache.blob.with_suffix(".incomplete")))
 
 
@@ -211,11 +209,11 @@ def reranker(cache: HubCache) -> None:
     "spoil",
     [
         *(dangle, circle, escape, escape_by_ref, way_by_ref, binary_ref, folder_as_ref, pipe_as_ref),
-        *(folder_as_file, pipe, begun, cut_short, web_page, reranker),
+        *(folder_as_file, pipe, incomplete, cut_short, web_page, reranker),
     ],
     ids=lambda spoil: spoil.__name__,
 )
-async def test_what_is_no_whole_model_in_the_cache_is_fetched(
+async def test_unusable_cached_model_is_downloaded(
     store: ModelStore, hub: ModelServer, cache: HubCache, spoil: object
 ) -> None:
     assert callable(spoil)
@@ -230,7 +228,7 @@ async def test_what_is_no_whole_model_in_the_cache_is_fetched(
     assert state_of(cache.folder) == before
 
 
-def test_model_that_is_mended_is_seen(store: ModelStore, cache: HubCache) -> None:
+def test_repaired_cached_model_is_used(store: ModelStore, cache: HubCache) -> None:
     cut_short(cache)
     assert store.locate(HF) is None
 
@@ -242,7 +240,7 @@ def test_model_that_is_mended_is_seen(store: ModelStore, cache: HubCache) -> Non
 @pytest.mark.parametrize(
     "spec", ["hf:other/repository/m.gguf", "hf:owner/repository/other.gguf", "https://host/m.gguf"]
 )
-def test_other_sources_are_not_taken_for_it(store: ModelStore, spec: str) -> None:
+def test_other_specs_do_not_match_the_cache(store: ModelStore, spec: str) -> None:
     assert store.locate(spec) is None
 
 
@@ -256,11 +254,11 @@ def test_other_sources_are_not_taken_for_it(store: ModelStore, spec: str) -> Non
         ({}, "{home}/.cache/huggingface/hub"),
     ],
 )
-def test_cache_lies_where_the_variables_say(environment: dict[str, str], folder: str) -> None:
+def test_cache_folder_follows_the_environment(environment: dict[str, str], folder: str) -> None:
     assert hub_cache_folder(environment) == Path(folder.format(home=Path.home()))
 
 
-def test_home_that_is_unknown_means_no_shared_cache(tmp_path: Path) -> None:
+def test_unknown_home_means_no_shared_cache(tmp_path: Path) -> None:
     environment = {"HF_HOME": "~nobody-of-this-name/cache"}
 
     assert hub_cache_folder(environment) is None

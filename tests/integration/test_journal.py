@@ -1,4 +1,4 @@
-"""Writing into a workspace: every other byte stays, nobody's save is lost, and what a kill left is known."""
+"""Writing into a workspace: other bytes stay, concurrent saves are kept, and interrupted changes are known."""
 
 import asyncio
 import time
@@ -54,7 +54,7 @@ async def added(journal: Journal, line: str, path: RelativePath = PATH) -> NoteC
     return await journal.change(path, adding(line), by=WrittenBy.RETAIN, why="a test")
 
 
-async def test_a_note_and_its_folder_are_made(journal: Journal, workspace: Path) -> None:
+async def test_note_and_its_folder_are_created(journal: Journal, workspace: Path) -> None:
     change = await added(journal, "- one")
     assert (workspace / PATH).read_bytes() == b"- one\n"
     assert change.is_written
@@ -71,7 +71,7 @@ async def test_a_note_and_its_folder_are_made(journal: Journal, workspace: Path)
         (b"", b"- x\n"),
     ],
 )
-async def test_every_other_byte_stays(journal: Journal, workspace: Path, before: bytes, after: bytes) -> None:
+async def test_all_other_bytes_stay(journal: Journal, workspace: Path, before: bytes, after: bytes) -> None:
     path = workspace / PATH
     path.parent.mkdir()
     path.write_bytes(before)
@@ -81,7 +81,7 @@ async def test_every_other_byte_stays(journal: Journal, workspace: Path, before:
     assert path.stat().st_mode & 0o777 == 0o640
 
 
-async def test_what_cannot_be_a_note_is_refused(journal: Journal, workspace: Path, tmp_path: Path) -> None:
+async def test_invalid_note_paths_and_contents_are_refused(journal: Journal, workspace: Path, tmp_path: Path) -> None:
     (workspace / "memory").mkdir()
     (workspace / "memory" / "wide.md").write_bytes("wide".encode("utf-16"))
     (workspace / "memory" / "own.md").write_text("---\nmemory: false\n---\nmine\n")
@@ -110,7 +110,7 @@ async def test_what_cannot_be_a_note_is_refused(journal: Journal, workspace: Pat
     assert not (tmp_path / "world.md").exists()
 
 
-async def test_a_workspace_that_is_not_there_is_not_made(tmp_path: Path, journal: Journal, workspace: Path) -> None:
+async def test_missing_workspace_is_not_created(tmp_path: Path, journal: Journal, workspace: Path) -> None:
     workspace.rmdir()
     with pytest.raises(StoreUnavailable):
         await added(journal, "- x")
@@ -124,7 +124,7 @@ async def test_read_only_changes_nothing(workspace: Path, ledger: Ledger, execut
     assert list(workspace.iterdir()) == []
 
 
-async def test_read_only_is_said_before_anything_else(
+async def test_read_only_is_reported_before_other_errors(
     workspace: Path, ledger: Ledger, executor: ThreadPoolExecutor
 ) -> None:
     journal = journal_of(workspace, ledger, executor, is_read_only=True)
@@ -134,7 +134,7 @@ async def test_read_only_is_said_before_anything_else(
         await split(journal, Book(), "Nobody")
 
 
-async def test_what_somebody_saves_meanwhile_is_edited_too(journal: Journal, workspace: Path) -> None:
+async def test_concurrent_save_is_kept_and_edited(journal: Journal, workspace: Path) -> None:
     path = workspace / PATH
     path.parent.mkdir()
     path.write_text("a\n")
@@ -151,14 +151,12 @@ async def test_what_somebody_saves_meanwhile_is_edited_too(journal: Journal, wor
     assert [row.state for row in rows] == [ChangeState.DONE]
 
 
-async def test_many_at_once_lose_no_line(journal: Journal, workspace: Path) -> None:
+async def test_concurrent_changes_lose_no_line(journal: Journal, workspace: Path) -> None:
     await asyncio.gather(*(added(journal, f"- {number}") for number in range(30)))
     assert sorted((workspace / PATH).read_text().split()) == sorted(["-", *map(str, range(30))] + ["-"] * 29)
 
 
-async def test_a_broken_ledger_costs_the_undo_alone(
-    workspace: Path, tmp_path: Path, executor: ThreadPoolExecutor
-) -> None:
+async def test_broken_ledger_costs_only_the_undo(workspace: Path, tmp_path: Path, executor: ThreadPoolExecutor) -> None:
     (tmp_path / "blocked").write_text("no folder")
     ledger = Ledger(tmp_path / "blocked" / "ledger.sqlite", executor)
     change = await added(journal_of(workspace, ledger, executor), "- x")
@@ -168,7 +166,7 @@ async def test_a_broken_ledger_costs_the_undo_alone(
     await ledger.close()
 
 
-async def test_a_change_is_taken_back_and_that_too(journal: Journal, workspace: Path) -> None:
+async def test_change_is_undone_and_redone(journal: Journal, workspace: Path) -> None:
     await added(journal, "- one")
     two = await added(journal, "- two")
     await added(journal, "- three")
@@ -185,7 +183,7 @@ async def test_a_change_is_taken_back_and_that_too(journal: Journal, workspace: 
     assert (workspace / PATH).read_text() == "- one\n- three\n"
 
 
-async def test_a_file_that_a_change_made_goes_with_it(journal: Journal, workspace: Path) -> None:
+async def test_undo_deletes_file_that_the_change_created(journal: Journal, workspace: Path) -> None:
     one = await added(journal, "- one")
     ((_, number),) = await Undoing(journal).undo(one.id)
     assert not (workspace / PATH).exists()
@@ -193,7 +191,7 @@ async def test_a_file_that_a_change_made_goes_with_it(journal: Journal, workspac
     assert (workspace / PATH).read_text() == "- one\n"
 
 
-async def test_what_a_person_edited_is_not_taken_back(journal: Journal, workspace: Path) -> None:
+async def test_undo_refuses_edited_lines(journal: Journal, workspace: Path) -> None:
     one = await added(journal, "- one")
     (workspace / PATH).write_text("- one, and more\n")
     with pytest.raises(InvalidRequest, match="no longer there"):
@@ -205,7 +203,7 @@ async def test_what_a_person_edited_is_not_taken_back(journal: Journal, workspac
         await Undoing(journal).undo(4711)
 
 
-async def test_a_run_is_taken_back_whole_or_not_at_all(journal: Journal, workspace: Path) -> None:
+async def test_undo_of_a_run_is_atomic(journal: Journal, workspace: Path) -> None:
     for name in ("memory/a.md", "memory/b.md"):
         await journal.change(RelativePath(name), adding("- x"), by=WrittenBy.REFLECT, why="a test", run="r1")
     (workspace / "memory" / "a.md").write_text("- y\n")
@@ -218,7 +216,7 @@ async def test_a_run_is_taken_back_whole_or_not_at_all(journal: Journal, workspa
     assert list((workspace / "memory").iterdir()) == []
 
 
-async def test_run_of_more_changes_than_a_page_has_is_taken_back_whole(
+async def test_undo_of_a_run_covers_more_than_a_page_of_changes(
     journal: Journal, workspace: Path, ledger: Ledger
 ) -> None:
     await added(journal, "- x")
@@ -226,14 +224,14 @@ async def test_run_of_more_changes_than_a_page_has_is_taken_back_whole(
     paths = [RelativePath(f"memory/{number}.md") for number in range(CHANGES_MAX + 1)]
     for path in paths:
         (workspace / path).write_text("- x\n")
-    # what that many writes leave
+    # the rows that so many writes leave
     rows = [replace(row, path=path, run="r1") for path in paths]
     await ledger.write(lambda db: [add_change(db, str(workspace), one) for one in rows])
     undone, _ = await Undoing(journal).undo_run("r1", is_dry_run=True)
     assert {one.path for one, _ in undone} == set(paths)
 
 
-async def test_import_is_taken_back_but_for_what_was_edited(journal: Journal, workspace: Path) -> None:
+async def test_undo_of_an_import_keeps_edited_files(journal: Journal, workspace: Path) -> None:
     for name in ("memory/a.md", "memory/b.md", "memory/c.md"):
         await journal.change(RelativePath(name), adding("- x"), by=WrittenBy.IMPORT, why="a test", run="r1")
     (workspace / "memory" / "a.md").write_text("- y\n")
@@ -263,7 +261,7 @@ INTENDED = ChangeRow(
 
 
 @pytest.mark.parametrize("text", ["before\n", "after\n", "a person's\n"])
-async def test_what_a_kill_left_is_told_by_the_hashes(
+async def test_interrupted_change_is_resolved_by_hashes(
     journal: Journal, workspace: Path, ledger: Ledger, executor: ThreadPoolExecutor, text: str
 ) -> None:
     path = workspace / PATH
@@ -279,13 +277,13 @@ async def test_what_a_kill_left_is_told_by_the_hashes(
     assert await again.changes.unsettled() == []
     await again.check_interrupted()
     assert bool(again.trouble) == (expected is ChangeState.UNKNOWN)
-    # whoever writes it has looked at it
+    # an edit counts as a review
     path.write_text(f"{text}and more\n")
     await again.check_interrupted()
     assert not again.trouble
 
 
-async def test_a_note_that_is_gone_after_a_kill_is_not_to_be_looked_at(
+async def test_interrupted_change_of_deleted_note_is_no_trouble(
     journal: Journal, workspace: Path, ledger: Ledger, executor: ThreadPoolExecutor
 ) -> None:
     number = await journal.changes.intend(INTENDED)
@@ -296,7 +294,7 @@ async def test_a_note_that_is_gone_after_a_kill_is_not_to_be_looked_at(
     assert not again.trouble
 
 
-async def test_trouble_of_a_ledger_is_over_when_it_can_be_used_again(
+async def test_ledger_trouble_ends_when_it_is_usable(
     workspace: Path, tmp_path: Path, executor: ThreadPoolExecutor
 ) -> None:
     ledger = Ledger(tmp_path / "state" / "ledger.sqlite", executor, retry_seconds=0.0)
@@ -329,7 +327,7 @@ async def test_forgotten_text_leaves_no_byte_in_the_ledger(journal: Journal, wor
     assert (workspace / PATH).read_text() == "- a third\n"
 
 
-async def test_old_changes_go(workspace: Path, ledger: Ledger, executor: ThreadPoolExecutor) -> None:
+async def test_old_changes_are_deleted(workspace: Path, ledger: Ledger, executor: ThreadPoolExecutor) -> None:
     journal = journal_of(workspace, ledger, executor)
     await added(journal, "- one")
     later = Journal(
@@ -339,22 +337,22 @@ async def test_old_changes_go(workspace: Path, ledger: Ledger, executor: ThreadP
     assert len(await journal.changes.select(ChangeFilter())) == 1
 
 
-async def test_of_all_that_is_written_in_a_block_is_told_at_its_end(journal: Journal) -> None:
-    told: list[str] = []
-    journal.on_written.append(lambda: told.append("written"))
+async def test_batched_notifications_are_sent_at_end_of_block(journal: Journal) -> None:
+    calls: list[str] = []
+    journal.on_written.append(lambda: calls.append("written"))
     with journal.batched_notifications():
         with journal.batched_notifications():
             await added(journal, "- one")
         await added(journal, "- two")
-        assert not told
-    assert told == ["written"]
+        assert not calls
+    assert calls == ["written"]
     with journal.batched_notifications():
         pass
     with pytest.raises(InvalidRequest):
         await add_one_and_fail(journal)
-    assert told == ["written"] * 2
+    assert calls == ["written"] * 2
     await added(journal, "- five")
-    assert told == ["written"] * 3
+    assert calls == ["written"] * 3
 
 
 async def add_one_and_fail(journal: Journal) -> None:

@@ -1,4 +1,4 @@
-"""Large notes: cut aside and committed wholly or not at all, while small ones are served."""
+"""Large notes: chunked in the background and committed atomically, while small ones are indexed."""
 
 import asyncio
 import threading
@@ -21,7 +21,7 @@ LARGE = "memory/large.md"
 
 
 def sections(size: int, word: str) -> str:
-    """Return a note of sections; the word stands in the first and in the last one."""
+    """Return a note of sections; the word is in the first and the last one."""
     count = size // 240 + 1
     body = "".join(
         f"## Section {number}\n\n"
@@ -32,8 +32,8 @@ def sections(size: int, word: str) -> str:
 
 
 @pytest.fixture(autouse=True)
-def small_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let a tenth of what counts as large suffice."""
+def lower_large_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lower the size from which a note counts as large."""
     for place in ("reading", "indexer"):
         monkeypatch.setattr(f"memoryd.index.{place}.LARGE_BYTES", LARGE_BYTES)
 
@@ -47,23 +47,24 @@ async def both_ends(stage: Stage, word: str) -> list[bool]:
     return [await stage.found(f"{word}{end}") == [LARGE] for end in ("first", "last")]
 
 
-async def test_large_note_is_found_and_equals_a_rebuild(tmp_path: Path, workspace: Path, note: str) -> None:
-    async with staged(workspace, tmp_path / "state") as stage:
-        stage.write(LARGE, note)
-        await stage.sync(seconds=120)
-        assert await both_ends(stage, "quetzal") == [True, True]
-        stage.write(LARGE, note.replace("Section 7\n", "Section seven, of the ibex\n"))
-        await stage.sync(seconds=120)
-        assert await stage.found("ibex") == [LARGE]
-        assert await both_ends(stage, "quetzal") == [True, True]
-        stage.write(LARGE, "The yak.\n")
-        await stage.sync(seconds=120)
-        assert await stage.found("yak") == [LARGE]
-        assert await both_ends(stage, "quetzal") == [False, False]
-        assert await stage.dump() == await rebuilt(workspace, tmp_path / "fresh")
+async def test_large_note_is_found_and_equals_a_rebuild(
+    tmp_path: Path, workspace: Path, note: str, stage: Stage
+) -> None:
+    stage.write(LARGE, note)
+    await stage.sync(seconds=120)
+    assert await both_ends(stage, "quetzal") == [True, True]
+    stage.write(LARGE, note.replace("Section 7\n", "Section seven, of the ibex\n"))
+    await stage.sync(seconds=120)
+    assert await stage.found("ibex") == [LARGE]
+    assert await both_ends(stage, "quetzal") == [True, True]
+    stage.write(LARGE, "The yak.\n")
+    await stage.sync(seconds=120)
+    assert await stage.found("yak") == [LARGE]
+    assert await both_ends(stage, "quetzal") == [False, False]
+    assert await stage.dump() == await rebuilt(workspace, tmp_path / "fresh")
 
 
-async def test_memories_of_a_large_log_are_those_of_its_lines(tmp_path: Path, workspace: Path) -> None:
+async def test_memories_of_a_large_log_equal_its_lines(tmp_path: Path, workspace: Path) -> None:
     log = "memory/2025-11-27.md"
     told = "pages, and each of them tells of the harbour, of the weir, and of who mended which roof of the town"
     lines = [f"- W @Peter: the chronicle has {number} {told}" for number in range(1600)]
@@ -78,37 +79,27 @@ async def test_memories_of_a_large_log_are_those_of_its_lines(tmp_path: Path, wo
         assert await stage.dump() == await rebuilt(workspace, tmp_path / "fresh")
 
 
-async def test_small_note_is_found_while_a_large_one_is_cut(
-    tmp_path: Path, workspace: Path, note: str, monkeypatch: pytest.MonkeyPatch
+async def test_small_note_is_found_while_large_one_is_chunked(
+    note: str, gated: "type[GatedSpool]", stage: Stage
 ) -> None:
-    may_go_on = asyncio.Event()
-    loop = asyncio.get_running_loop()
-
-    class SlowSpool(Spool):
-        def __init__(self, entries: Iterator[object], folder: Path) -> None:
-            asyncio.run_coroutine_threadsafe(may_go_on.wait(), loop).result()
-            super().__init__(entries, folder)  # type: ignore[arg-type]
-
-    monkeypatch.setattr("memoryd.index.reading.Spool", SlowSpool)
-    async with staged(workspace, tmp_path / "state") as stage:
-        await stage.sync()
-        stage.write(LARGE, note)
+    await stage.sync()
+    stage.write(LARGE, note)
+    stage.indexer.triggers.hint()
+    await eventually_async(lambda: stage.indexer.state.pending_files == 1)
+    for number in range(3):
+        stage.write(f"memory/small-{number}.md", f"The ibex number{number}.\n")
         stage.indexer.triggers.hint()
-        await eventually_async(lambda: stage.indexer.state.pending_files == 1)
-        for number in range(3):
-            stage.write(f"memory/small-{number}.md", f"The ibex number{number}.\n")
-            stage.indexer.triggers.hint()
-            await eventually_async(lambda: f"memory/small-{number}.md" in stage.files)  # noqa: B023
-            assert await stage.found(f"number{number}") == [f"memory/small-{number}.md"]
-        assert LARGE not in stage.files
-        with pytest.raises(TimeoutError):
-            await stage.sync(seconds=0.2)
-        may_go_on.set()
-        await stage.sync(seconds=120)
-        assert await both_ends(stage, "quetzal") == [True, True]
+        await eventually_async(lambda: f"memory/small-{number}.md" in stage.files)  # noqa: B023
+        assert await stage.found(f"number{number}") == [f"memory/small-{number}.md"]
+    assert LARGE not in stage.files
+    with pytest.raises(TimeoutError):
+        await stage.sync(seconds=0.2)
+    gated.gate.release(100)
+    await stage.sync(seconds=120)
+    assert await both_ends(stage, "quetzal") == [True, True]
 
 
-async def test_commit_of_a_large_note_is_put_off_for_small_ones_and_never_halved(
+async def test_commit_of_large_note_yields_to_small_ones_atomically(
     tmp_path: Path, workspace: Path, note: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     begun = asyncio.Event()
@@ -116,7 +107,7 @@ async def test_commit_of_a_large_note_is_put_off_for_small_ones_and_never_halved
     put_off: list[bool] = []
 
     class LongCommit(Stoppable, frozen=True):
-        """Takes as long as that of a far larger note: until it is broken off, as often as it may be."""
+        """Takes as long as that of a far larger note: until it is interrupted, as often as allowed."""
 
         def __iter__(self) -> Iterator[ChunkEntry]:
             for number, entry in enumerate(super().__iter__()):
@@ -146,12 +137,12 @@ async def test_commit_of_a_large_note_is_put_off_for_small_ones_and_never_halved
             stage.write(f"memory/small-{number}.md", f"The ibex number{number}.\n")
             stage.indexer.triggers.hint()
             await eventually_async(lambda: f"memory/small-{number}.md" in stage.files)  # noqa: B023
-            held = (await stage.database.documents.counts()).chunks
+            chunks = (await stage.database.documents.counts()).chunks
             if LARGE in stage.files:
                 break
-            assert held < 20, "part of the large note is in the index"
+            assert chunks < 20, "part of the large note is in the index"
         await stage.sync(seconds=120)
-        # and it is read once more, since it was written within the last two seconds
+        # it is read once more, because it was written within the last two seconds
         assert put_off[:4] == [True, True, True, False]
         assert await both_ends(stage, "quetzal") == [True, True]
     assert await dump_of(workspace, tmp_path / "state") == await dump_of(workspace, tmp_path / "fresh")
@@ -163,38 +154,35 @@ async def dump_of(workspace: Path, state: Path) -> object:
         return await stage.dump()
 
 
-async def test_large_note_that_goes_or_becomes_private_while_it_is_cut_leaves_nothing(
-    tmp_path: Path, workspace: Path, note: str
-) -> None:
-    async with staged(workspace, tmp_path / "state") as stage:
-        await stage.sync()
-        path = stage.write(LARGE, note)
-        stage.indexer.triggers.hint()
-        await eventually_async(lambda: stage.indexer.state.pending_files == 1)
-        path.unlink()
-        await stage.sync(seconds=60)
-        assert LARGE not in stage.files
-        path.write_text(note)
-        stage.indexer.triggers.hint()
-        await eventually_async(lambda: stage.indexer.state.pending_files == 1)
-        path.write_text(f"---\nmemory: false\n---\n{note}")
-        await stage.sync(seconds=120)
-        assert LARGE not in stage.files
-        assert await both_ends(stage, "quetzal") == [False, False]
+async def test_large_note_deleted_or_hidden_while_chunked_is_dropped(note: str, stage: Stage) -> None:
+    await stage.sync()
+    path = stage.write(LARGE, note)
+    stage.indexer.triggers.hint()
+    await eventually_async(lambda: stage.indexer.state.pending_files == 1)
+    path.unlink()
+    await stage.sync(seconds=60)
+    assert LARGE not in stage.files
+    path.write_text(note)
+    stage.indexer.triggers.hint()
+    await eventually_async(lambda: stage.indexer.state.pending_files == 1)
+    path.write_text(f"---\nmemory: false\n---\n{note}")
+    await stage.sync(seconds=120)
+    assert LARGE not in stage.files
+    assert await both_ends(stage, "quetzal") == [False, False]
 
 
-def test_spool_gives_back_all_that_it_was_given(tmp_path: Path) -> None:
+def test_spool_returns_all_its_entries(tmp_path: Path) -> None:
     entries = chunk_entries("# Rent\n\nIt is due on Friday.\n", ChunkSettings(40, 0))
     entries += tuple(replace(entry, memory=MemoryId("m" * 16), scope="agent:main") for entry in entries)
     assert list(Spool(entries, tmp_path)) == list(Spool(entries, tmp_path)) == list(entries)
 
 
 class GatedSpool(Spool):
-    """A spool that is full only when the test lets it through the gate."""
+    """A spool that is complete only when the test opens the gate."""
 
     gate: threading.Semaphore
     cutting: list[int]
-    """How many are cut at once, each time one begins."""
+    """The number of spools at work, each time one begins."""
     at_work = 0
 
     def __init__(self, entries: Iterator[ChunkEntry], folder: Path) -> None:
@@ -219,7 +207,7 @@ def gated(monkeypatch: pytest.MonkeyPatch) -> Iterator[type[GatedSpool]]:
     Gated.gate.release(100)
 
 
-async def test_large_note_that_became_private_since_it_was_cut_is_never_held(
+async def test_large_note_hidden_after_chunking_is_never_indexed(
     tmp_path: Path, workspace: Path, note: str, gated: type[GatedSpool], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     put: list[str] = []
@@ -242,61 +230,52 @@ async def test_large_note_that_became_private_since_it_was_cut_is_never_held(
         assert stage.skipped[LARGE]
 
 
-async def test_large_note_that_is_appended_to_is_found_as_it_was_cut_and_then_anew(
-    tmp_path: Path, workspace: Path, note: str, gated: type[GatedSpool]
-) -> None:
-    async with staged(workspace, tmp_path / "state") as stage:
-        await stage.sync()
-        path = stage.write(LARGE, note)
-        stage.indexer.triggers.hint()
-        await eventually_async(lambda: gated.at_work)
-        with path.open("a") as appended:
-            appended.write("\n## App\n\nThe ibex.\n")
-        gated.gate.release()
-        await eventually_async(lambda: LARGE in stage.files)
-        assert await both_ends(stage, "quetzal") == [True, True]
-        assert await stage.found("ibex") == []
-        gated.gate.release(100)
-        await stage.sync(seconds=120)
-        assert await stage.found("ibex") == [LARGE]
-        assert len(gated.cutting) == 2
+async def test_append_while_chunking_is_indexed_afterwards(note: str, gated: type[GatedSpool], stage: Stage) -> None:
+    await stage.sync()
+    path = stage.write(LARGE, note)
+    stage.indexer.triggers.hint()
+    await eventually_async(lambda: gated.at_work)
+    with path.open("a") as appended:
+        appended.write("\n## App\n\nThe ibex.\n")
+    gated.gate.release()
+    await eventually_async(lambda: LARGE in stage.files)
+    assert await both_ends(stage, "quetzal") == [True, True]
+    assert await stage.found("ibex") == []
+    gated.gate.release(100)
+    await stage.sync(seconds=120)
+    assert await stage.found("ibex") == [LARGE]
+    assert len(gated.cutting) == 2
 
 
-async def test_cutting_that_nobody_wants_ends_before_the_next_begins(
-    tmp_path: Path, workspace: Path, note: str, gated: type[GatedSpool]
-) -> None:
-    async with staged(workspace, tmp_path / "state") as stage:
-        await stage.sync()
-        path = stage.write(LARGE, note)
-        stage.indexer.triggers.hint()
-        await eventually_async(lambda: gated.cutting)
-        path.unlink()
-        stage.write("memory/other.md", note)
-        stage.write("memory/small.md", "The ibex.\n")
-        stage.indexer.triggers.hint()
-        await eventually_async(lambda: "memory/small.md" in stage.files)
-        with pytest.raises(TimeoutError):
-            await stage.sync(seconds=0.5)
-        gated.gate.release(100)
-        await stage.sync(seconds=120)
-        assert await stage.found("quetzalfirst") == ["memory/other.md"]
-        assert set(gated.cutting) == {1}
+async def test_obsolete_chunking_ends_before_the_next_begins(note: str, gated: type[GatedSpool], stage: Stage) -> None:
+    await stage.sync()
+    path = stage.write(LARGE, note)
+    stage.indexer.triggers.hint()
+    await eventually_async(lambda: gated.cutting)
+    path.unlink()
+    stage.write("memory/other.md", note)
+    stage.write("memory/small.md", "The ibex.\n")
+    stage.indexer.triggers.hint()
+    await eventually_async(lambda: "memory/small.md" in stage.files)
+    with pytest.raises(TimeoutError):
+        await stage.sync(seconds=0.5)
+    gated.gate.release(100)
+    await stage.sync(seconds=120)
+    assert await stage.found("quetzalfirst") == ["memory/other.md"]
+    assert set(gated.cutting) == {1}
 
 
-async def test_all_of_several_large_notes_are_read_anew_when_asked(tmp_path: Path, workspace: Path, note: str) -> None:
-    async with staged(workspace, tmp_path / "state") as stage:
-        for name in ("a", "b"):
-            stage.write(f"memory/{name}.md", note)
-        await stage.sync(seconds=240)
-        await stage.database.write(lambda db: db.execute("UPDATE chunks SET heading = 'wrong' WHERE ordinal = 3"))
-        await stage.sync(force=True, seconds=240)
-        wrong = await stage.database.read(
-            lambda db: db.execute("SELECT count(*) FROM chunks WHERE heading = 'wrong'").get
-        )
-        assert wrong == 0
+async def test_forced_sync_reads_all_large_notes_again(note: str, stage: Stage) -> None:
+    for name in ("a", "b"):
+        stage.write(f"memory/{name}.md", note)
+    await stage.sync(seconds=240)
+    await stage.database.write(lambda db: db.execute("UPDATE chunks SET heading = 'wrong' WHERE ordinal = 3"))
+    await stage.sync(force=True, seconds=240)
+    wrong = await stage.database.read(lambda db: db.execute("SELECT count(*) FROM chunks WHERE heading = 'wrong'").get)
+    assert wrong == 0
 
 
-async def test_stop_does_not_wait_until_a_large_note_is_cut(
+async def test_stop_does_not_wait_for_chunking(
     tmp_path: Path, workspace: Path, note: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     cut = 0

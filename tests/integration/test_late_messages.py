@@ -1,4 +1,4 @@
-"""Messages that come before their store is open: their senders do not wait, and they are kept in their order."""
+"""Messages that arrive before their store is open: senders do not wait, and the order is kept."""
 
 import asyncio
 from functools import partial
@@ -23,7 +23,7 @@ async def opened(store: WorkspaceQa) -> list[asyncio.Task[object]]:
     return [asyncio.ensure_future(run()) for _, run in store.loops()]
 
 
-async def test_message_waits_for_its_store_and_its_sender_does_not(tmp_path: Path) -> None:
+async def test_messages_are_stored_in_order_once_store_is_open(tmp_path: Path) -> None:
     store, kept = store_of(tmp_path), list[str]()
     late = LateMessages(store)
     assert not await late.wait_until_stored(0.01)
@@ -45,7 +45,7 @@ async def test_message_waits_for_its_store_and_its_sender_does_not(tmp_path: Pat
     await asyncio.wait(loops)
 
 
-async def test_only_so_many_wait(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_number_of_waiting_messages_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(qa, "LATE_MAX", 1)
     late = LateMessages(store_of(tmp_path))
 
@@ -55,5 +55,5 @@ async def test_only_so_many_wait(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert [late.put(keep), late.put(keep)] == [STORED_LATER, QUEUE_FULL]
 
 
-async def test_nothing_is_late_without_questions_and_answers() -> None:
+async def test_nothing_waits_without_a_store() -> None:
     assert await LateMessages(None).wait_until_stored(0.01)

@@ -1,4 +1,4 @@
-"""The check at the end of the suite sees what it is there for."""
+"""The check for leftover processes at the end of the suite works."""
 
 import os
 import subprocess
@@ -12,7 +12,7 @@ from tests.waiting import eventually
 
 
 @pytest.mark.parametrize("trace", ["working directory", "home"])
-def test_f087_process_of_a_test_is_seen_until_it_ends(tmp_path: Path, trace: str) -> None:
+def test_f087_leftover_process_is_seen_until_it_ends(tmp_path: Path, trace: str) -> None:
     """A process that a test left is seen by its folder or home until it ends."""
     folder = tmp_path / "of the test"
     folder.mkdir()

@@ -1,4 +1,4 @@
-"""Edits of memories by id on real files: bytes that stay, lines that move, editors that save meanwhile, undo."""
+"""Edits of memories by id on real files: unchanged bytes, moved lines, concurrent editors, undo."""
 
 import asyncio
 import random
@@ -56,7 +56,7 @@ def journal(workspace: Path, ledger: Ledger, executor: ThreadPoolExecutor) -> Jo
 
 
 def memory_saying(workspace: Path, text: str) -> Memory:
-    """Return the memory that says this, as the notes state it now."""
+    """Return the memory with this text, as the notes state it now."""
     sources = [
         MemorySource(path, one.start_line, one.end_line, one.line, date(2026, 11, 18), None, number)
         for path in (LOG, WORLD)
@@ -82,10 +82,10 @@ def memory_saying(workspace: Path, text: str) -> Memory:
         ),
     ],
 )
-async def test_every_other_byte_stays_and_undo_brings_it_back(
+async def test_all_other_bytes_stay_and_undo_restores_the_line(
     workspace: Path, journal: Journal, before: bytes, after: bytes
 ) -> None:
-    """Line ends of both kinds, a byte order mark, and a last line without an end are as they were."""
+    """Line ends of both kinds, a byte order mark, and an unterminated last line stay."""
     (workspace / LOG).write_bytes(before)
     meant = memory_saying(workspace, "y\nand more")
     pinned = await LineEditing(journal).change(meant, PIN)
@@ -98,11 +98,11 @@ async def test_every_other_byte_stays_and_undo_brings_it_back(
     gone = await LineEditing(journal).delete(memory_saying(workspace, "y\nand more"))
     assert b"more" not in (workspace / LOG).read_bytes()
     await Undoing(journal).undo(gone.changes[0].id)
-    # a line that comes back ends as most others do
+    # a restored line ends like most others
     assert (workspace / LOG).read_bytes().replace(b"\r\n", b"\n") == before.replace(b"\r\n", b"\n")
 
 
-async def test_line_that_moved_is_found_and_one_that_is_gone_is_said_to_be(workspace: Path, journal: Journal) -> None:
+async def test_moved_line_is_found_and_missing_line_is_reported(workspace: Path, journal: Journal) -> None:
     (workspace / LOG).write_text("## Retain\n- W: x\n- W: y\n")
     meant = memory_saying(workspace, "y")
     (workspace / LOG).write_text("# Day\n\nprose\n\n## Retain\n- W: new\n- W: y\n- W: x\n")
@@ -118,7 +118,7 @@ async def test_line_that_moved_is_found_and_one_that_is_gone_is_said_to_be(works
     assert not (workspace / LOG).exists()
 
 
-async def test_a_pin_goes_from_all_lines_and_one_run_undoes_both_notes(workspace: Path, journal: Journal) -> None:
+async def test_edit_covers_all_lines_and_undo_of_its_run_all_notes(workspace: Path, journal: Journal) -> None:
     log, page = "## Retain\n- W(pin): x\n- W: z\n", "# World\n\n- W(pin): x\n- z\n"
     (workspace / LOG).write_text(log)
     (workspace / WORLD).write_text(page)
@@ -133,7 +133,7 @@ async def test_a_pin_goes_from_all_lines_and_one_run_undoes_both_notes(workspace
     assert (workspace / LOG).read_text() == log.replace("(pin)", "")
 
 
-async def test_nothing_is_written_where_one_of_the_notes_may_not_be(workspace: Path, journal: Journal) -> None:
+async def test_nothing_is_written_if_one_note_is_refused(workspace: Path, journal: Journal) -> None:
     (workspace / LOG).write_text("## Retain\n- W: x\n")
     (workspace / WORLD).write_text("# World\n\n- x\n")
     meant = memory_saying(workspace, "x")
@@ -157,8 +157,8 @@ async def test_read_only_memory_keeps_every_byte(workspace: Path, ledger: Ledger
 
 
 @swept("name", [*SAVES], 6)
-async def test_an_editor_that_saves_meanwhile_loses_no_letter(workspace: Path, journal: Journal, name: str) -> None:
-    """A person types at the top while the pin comes and goes; what they typed stands, and the line is whole."""
+async def test_concurrent_editor_loses_nothing_while_pinning(workspace: Path, journal: Journal, name: str) -> None:
+    """A person types at the top while the line is pinned and unpinned."""
     save, chance, path = SAVES[name], random.Random(name), workspace / LOG
     path.write_text("# Day\n\n## Retain\n- W @Peter: x\n  more\n")
     meant = memory_saying(workspace, "x\nmore")
@@ -171,7 +171,7 @@ async def test_an_editor_that_saves_meanwhile_loses_no_letter(workspace: Path, j
 
         change = PIN if number % 2 == 0 else UNPIN
         await asyncio.gather(asyncio.to_thread(edit), LineEditing(journal).change(meant, change))
-        # whoever saves last wins in an editor that does not look: the pin may be lost, what was typed never
+        # an editor that does not compare overwrites the pin, but typed text is never lost
         assert path.read_bytes().startswith(b"# Day x"), path.read_bytes()
         lines = memory_sections(encode_padded(path.read_text()), LOG).lines
         assert [one.line.text for one in lines] == ["x\nmore"]
@@ -190,7 +190,7 @@ def plan_of(workspace: Path, text: str, new: str, *, is_in_place: bool = False) 
 
 @swept("name", [*SAVES], 6)
 @pytest.mark.parametrize("is_in_place", [False, True])
-async def test_an_editor_that_saves_while_a_line_is_replaced_loses_no_letter(
+async def test_concurrent_editor_loses_nothing_while_replacing(
     workspace: Path, journal: Journal, name: str, is_in_place: bool
 ) -> None:
     save, chance, path = SAVES[name], random.Random(name), workspace / LOG
@@ -206,7 +206,7 @@ async def test_an_editor_that_saves_while_a_line_is_replaced_loses_no_letter(
         writing = LineEditing(journal).replace(old, plan, [LOG], LOG)
         await asyncio.gather(asyncio.to_thread(edit), writing, return_exceptions=True)
         assert path.read_bytes().startswith(b"# Day x"), path.read_bytes()
-        # an editor that does not look may have won: then the line is as it was, and is replaced now
+        # an editor that does not compare may have restored the line: then replace it again
         stated = [one.line.text for one in memory_sections(encode_padded(path.read_text()), LOG).lines]
         if new not in stated:
             await LineEditing(journal).replace(old, plan_of(workspace, text, new, is_in_place=is_in_place), [LOG], LOG)
@@ -215,7 +215,7 @@ async def test_an_editor_that_saves_while_a_line_is_replaced_loses_no_letter(
         assert len(stated) == len(set(stated))
 
 
-async def test_a_note_that_may_not_be_marked_is_told_and_the_new_line_stands(workspace: Path, journal: Journal) -> None:
+async def test_refused_note_is_reported_and_new_line_is_written(workspace: Path, journal: Journal) -> None:
     (workspace / WORLD).write_text("- W: tea\n")
     old, plan = memory_saying(workspace, "tea"), plan_of(workspace, "tea", "coffee")
     (workspace / WORLD).rename(workspace / "elsewhere.md")
@@ -228,7 +228,7 @@ async def test_a_note_that_may_not_be_marked_is_told_and_the_new_line_stands(wor
     assert (workspace / "elsewhere.md").read_text() == "- W: tea\n"
 
 
-async def test_a_line_that_is_gone_is_replaced_by_nothing(workspace: Path, journal: Journal) -> None:
+async def test_missing_line_is_not_replaced(workspace: Path, journal: Journal) -> None:
     (workspace / WORLD).write_text("- W: tea\n")
     old = memory_saying(workspace, "tea")
     plans = [plan_of(workspace, "tea", "coffee", is_in_place=one) for one in (False, True)]

@@ -1,4 +1,4 @@
-"""The lock: one daemon per state directory, whatever the file says and however the last one ended."""
+"""The lock: one daemon per state directory, whatever the file says and however the last daemon ended."""
 
 import os
 import stat
@@ -54,8 +54,8 @@ def another_holder(state: Path) -> Iterator[tuple[subprocess.Popen[str], int]]:
         holder.communicate(timeout=60)
 
 
-def test_f060_second_daemon_is_told_who_runs_and_where(tmp_path: Path) -> None:
-    """The second is told the first one's number and socket, and gets the lock when it ended."""
+def test_f060_second_daemon_learns_pid_and_socket_of_first(tmp_path: Path) -> None:
+    """The second daemon gets pid and socket of the first, and the lock when that has ended."""
     with (
         another_holder(tmp_path) as (holder, _),
         pytest.raises(AlreadyRunning) as caught,
@@ -68,7 +68,7 @@ def test_f060_second_daemon_is_told_who_runs_and_where(tmp_path: Path) -> None:
         assert lock.is_held()
 
 
-def test_f060_lock_dies_with_its_holder_and_no_child_keeps_it(tmp_path: Path) -> None:
+def test_f060_lock_ends_with_its_holder_despite_children(tmp_path: Path) -> None:
     """The lock is free when its holder was killed, though a child of it lives."""
     with start_holder(tmp_path) as holder:
         word, child = first_words(holder)
@@ -83,8 +83,8 @@ def test_f060_lock_dies_with_its_holder_and_no_child_keeps_it(tmp_path: Path) ->
             os.kill(child, 9)
 
 
-def test_f126_of_twenty_that_start_at_once_exactly_one_runs(tmp_path: Path) -> None:
-    """Of twenty that want the lock at once one gets it."""
+def test_f126_one_of_twenty_simultaneous_starts_wins(tmp_path: Path) -> None:
+    """Of twenty that request the lock at once one gets it."""
     holders = [start_holder(tmp_path / "state") for _ in range(20)]
     words = [first_words(holder)[0] for holder in holders]
     for holder in holders:
@@ -92,14 +92,14 @@ def test_f126_of_twenty_that_start_at_once_exactly_one_runs(tmp_path: Path) -> N
     assert sorted(words) == ["held"] + ["refused"] * 19
 
 
-def test_f127_pid_of_a_living_stranger_in_the_file_means_nothing(tmp_path: Path) -> None:
-    """The lock is got, and the file rewritten, though it named a living process."""
+def test_f127_pid_of_another_process_in_file_is_ignored(tmp_path: Path) -> None:
+    """The lock is taken and the file rewritten, though it named a living process."""
     (tmp_path / LOCK_NAME).write_text(f"{os.getppid()}\n/old/and/much/longer/than/the/new/one.sock\n" + "x" * 600)
     with DaemonLock(tmp_path, socket=SOCKET):
         assert (tmp_path / LOCK_NAME).read_text() == f"{os.getpid()}\n{SOCKET}\n"
 
 
-def test_garbage_in_the_file_does_not_hide_the_refusal(tmp_path: Path) -> None:
+def test_garbage_in_the_file_does_not_prevent_refusal(tmp_path: Path) -> None:
     with DaemonLock(tmp_path, socket=SOCKET):
         (tmp_path / LOCK_NAME).write_bytes(b"\xff\x00")
         with pytest.raises(AlreadyRunning), DaemonLock(tmp_path, socket=SOCKET):
@@ -142,8 +142,8 @@ def test_removed_lock_file_is_locked_again(tmp_path: Path) -> None:
             pass
 
 
-def test_f060_lock_that_another_daemon_holds_by_now_is_told(tmp_path: Path) -> None:
-    """With its file gone and another's lock there, the holder is told so."""
+def test_f060_lock_taken_by_another_daemon_is_reported(tmp_path: Path) -> None:
+    """When its file is gone and another daemon holds a new one, the holder gets an error."""
     with DaemonLock(tmp_path, socket=SOCKET) as lock:
         lock.path.unlink()
         with another_holder(tmp_path) as (holder, _):
@@ -167,7 +167,7 @@ def test_state_directory_of_another_user_is_refused(tmp_path: Path) -> None:
         pass
 
 
-def test_state_directory_that_cannot_be_made_is_a_clear_error(tmp_path: Path) -> None:
+def test_uncreatable_state_directory_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(StoreUnavailable, match="Not a directory"), DaemonLock(tmp_path / "file" / "x", socket=SOCKET):
         pass

@@ -1,4 +1,4 @@
-"""A file in the format of LongMemEval becomes a set of questions, and one that is none is refused."""
+"""A file in the format of LongMemEval becomes a question set, and invalid files are refused."""
 
 import json
 from pathlib import Path
@@ -37,7 +37,7 @@ def written(folder: Path, rows: object) -> Path:
     return path
 
 
-def test_each_question_has_its_history_and_the_marked_turns_as_evidence(tmp_path: Path) -> None:
+def test_question_has_history_and_marked_turns_as_evidence(tmp_path: Path) -> None:
     unmarked = [{key: value for key, value in turn.items() if key != "has_answer"} for turn in HONEY]
     rows = [row(), row("0a1b_abs"), row("7c2d", haystack_sessions=[TEA, unmarked])]
     found = longmemeval_set(written(tmp_path, rows), tmp_path / "sets", 10)
@@ -45,18 +45,18 @@ def test_each_question_has_its_history_and_the_marked_turns_as_evidence(tmp_path
     assert (first.text, first.category, first.workspace) == ("Where is honey sold?", row()["question_type"], "e47becba")
     ((place,),) = [evidence.places for evidence in first.evidence]
     note = found.workspace("e47becba") / place.path
-    said = note.read_text().split("\n")[place.start - 1 : place.end]
-    assert said == ["Assistant: # Honey", "", "At the market.", "---", "On Fridays."]
+    lines = note.read_text().split("\n")[place.start - 1 : place.end]
+    assert lines == ["Assistant: # Honey", "", "At the market.", "---", "On Fridays."]
     assert stranger.is_stranger
     ((place,),) = [evidence.places for evidence in whole.evidence]
     assert (place.start, place.count) == (1, len(note.read_text().split("\n")))
-    # the id of a session says which one has the answer
+    # the id of a session would reveal which one has the answer
     names = [path.name for path in sorted(note.parent.iterdir())]
     assert names == ["2023-05-20-001.md", "2023-05-20-002.md"]
     assert "answer_2" not in note.read_text()
 
 
-def test_some_of_many_questions_are_of_all_kinds_and_stay_the_same(tmp_path: Path) -> None:
+def test_sample_of_questions_is_spread_and_reproducible(tmp_path: Path) -> None:
     file = written(tmp_path, [row(f"q{at}") for at in range(100)])
     found = [longmemeval_set(file, tmp_path / "sets", 4) for _ in range(2)]
     for one in found:
@@ -78,12 +78,12 @@ def test_some_of_many_questions_are_of_all_kinds_and_stay_the_same(tmp_path: Pat
     ],
     ids=["text", "number", "missing", "path", "date", "short", "role", "empty"],
 )
-def test_what_is_none_is_refused_and_says_why(tmp_path: Path, rows: object, said: str) -> None:
+def test_invalid_file_is_refused_with_reason(tmp_path: Path, rows: object, said: str) -> None:
     with pytest.raises(BadQuestionSet, match=said):
         assert longmemeval_set(written(tmp_path, rows), tmp_path / "sets", 10).questions
     assert not (tmp_path / "outside").exists()
 
 
-def test_file_that_is_not_there_is_told(tmp_path: Path) -> None:
+def test_missing_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(BadQuestionSet, match=r"none\.json"):
         longmemeval_set(tmp_path / "none.json", tmp_path / "sets", 10)

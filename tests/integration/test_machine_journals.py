@@ -1,4 +1,4 @@
-"""Journals of machines as files: bounded, private, added to, and each trouble said in a sentence."""
+"""Journals of machines as files: bounded, private, append-only, with one sentence per problem."""
 
 import stat
 from pathlib import Path
@@ -14,7 +14,7 @@ def line(number: int, at: float = NOW, machine: str = "a") -> bytes:
     return signed_line(MachineEntry(machine=machine, number=number, at=at, verb="used", name="0" * 32, count=1), KEY)
 
 
-def test_journal_is_for_its_owner_alone_and_is_added_to(tmp_path: Path) -> None:
+def test_journal_is_private_and_appended_to(tmp_path: Path) -> None:
     path = tmp_path / MACHINES / "a.jsonl"
     assert read_journals(tmp_path, KEY, {}) == []
     write_journal(path, line(1), is_anew=True)
@@ -25,13 +25,13 @@ def test_journal_is_for_its_owner_alone_and_is_added_to(tmp_path: Path) -> None:
     (second,) = read_journals(tmp_path, KEY, {path: first})
     assert [one.number for one in second.entries] == [1, 2]
     assert second.last == line(2)
-    # as it was: it is not read again
+    # an unchanged journal is not read again
     assert read_journals(tmp_path, KEY, {path: second})[0] is second
     write_journal(path, line(3), is_anew=True)
     assert [one.number for one in read_journals(tmp_path, KEY, {path: second})[0].entries] == [3]
 
 
-def test_trouble_is_said_and_costs_itself_alone(tmp_path: Path) -> None:
+def test_problems_are_reported_per_journal(tmp_path: Path) -> None:
     folder = tmp_path / MACHINES
     folder.mkdir(parents=True)
     (folder / "cut.jsonl").write_bytes(line(1) + line(2)[:-9])
@@ -42,19 +42,21 @@ def test_trouble_is_said_and_costs_itself_alone(tmp_path: Path) -> None:
         file.truncate(MAX_BYTES + 1)
     (folder / "link.jsonl").symlink_to(folder / "well.jsonl")
     (folder / "folder.jsonl").mkdir()
-    said = {one.path.name.partition(".")[0]: " ".join(one.problems(NOW)) for one in read_journals(tmp_path, KEY, {})}
-    assert said.pop("well") == ""
-    assert "another secret: 1 of its lines" in said["cut"]
-    assert "more than a day ahead" in said["ahead"]
-    assert "two machines had one id" in said["a"]
-    assert "too large" in said["huge"]
-    assert "cannot be read" in said["link"]
-    assert said["folder"]
+    problems = {
+        one.path.name.partition(".")[0]: " ".join(one.problems(NOW)) for one in read_journals(tmp_path, KEY, {})
+    }
+    assert problems.pop("well") == ""
+    assert "another secret: 1 of its lines" in problems["cut"]
+    assert "more than a day ahead" in problems["ahead"]
+    assert "two machines had one id" in problems["a"]
+    assert "too large" in problems["huge"]
+    assert "cannot be read" in problems["link"]
+    assert problems["folder"]
     (cut,) = [one for one in read_journals(tmp_path, KEY, {}) if one.path.name == "cut.jsonl"]
     assert [one.number for one in cut.entries] == [1]
 
 
-def test_more_journals_than_machines_are_not_read(tmp_path: Path) -> None:
+def test_number_of_journals_read_is_bounded(tmp_path: Path) -> None:
     (tmp_path / MACHINES).mkdir(parents=True)
     for number in range(MAX_JOURNALS + 5):
         (tmp_path / MACHINES / f"{number:03}.jsonl").write_bytes(line(1))

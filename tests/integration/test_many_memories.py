@@ -1,4 +1,4 @@
-"""While many memories are read that have just come, questions are answered from those that were there before."""
+"""While many new memories are read, questions are answered from the earlier ones."""
 
 import threading
 from collections.abc import AsyncIterator
@@ -41,7 +41,7 @@ def texts(found: Recalled) -> list[str]:
 
 
 @pytest.mark.parametrize("step", STEPS)
-async def test_own_memories_are_told_meanwhile_and_the_others_once_they_are_read(
+async def test_known_memories_are_recalled_while_new_ones_are_read(
     running: Composed, monkeypatch: pytest.MonkeyPatch, step: str
 ) -> None:
     found = await recall(running, "castle key, wine and boat", 30)
@@ -59,14 +59,14 @@ async def test_own_memories_are_told_meanwhile_and_the_others_once_they_are_read
     monkeypatch.setattr(STEPS[step], slow)
     try:
         (running.notes / MANY).write_text("## Retain\n\n- W @Tower: The castle tower has ninety steps.\n")
-        # the numbers of its chunks may be given anew
+        # its chunk ids may be reused
         (running.notes / OWN).write_text(AFTER)
         await running.indexed()
         for _ in range(3):
             found = await recall(running, "castle key, wine and boat", 1)
             assert texts(found) == ["The castle key hangs behind the door."]
             assert found.result.arms[BOOK].state is ArmState.PARTIAL
-        assert len(begun) == 1, "it is not begun anew by each question"
+        assert len(begun) == 1, "it is not restarted by each question"
     finally:
         go_on.set()
 

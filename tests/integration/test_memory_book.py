@@ -1,4 +1,4 @@
-"""The book of all memories follows the disk, and nothing of it is lost with what is derived."""
+"""The book of all memories follows the disk, and survives the loss of index and ledger."""
 
 import asyncio
 import os
@@ -39,8 +39,8 @@ WRITTEN = {
 
 
 @dataclass
-class Kept:
-    """A workspace at work, with its book and ledger."""
+class BookSetup:
+    """A running workspace with its book and ledger."""
 
     stage: Stage
     ledger: Ledger
@@ -52,9 +52,9 @@ class Kept:
 
 
 @asynccontextmanager
-async def kept(
+async def running_book(
     workspace: Path, state: Path, *, is_read_only: bool = False, clock: Callable[[], float] = lambda: NOW
-) -> AsyncIterator[Kept]:
+) -> AsyncIterator[BookSetup]:
     state.mkdir(exist_ok=True)
     with ThreadPoolExecutor(2) as executor:
         async with staged(workspace, state) as stage:
@@ -63,7 +63,7 @@ async def kept(
             withdrawn = stage.indexer.withdrawn
             book = MemoryCache(database=stage.database, days=days, withdrawn=lambda: withdrawn.paths, executor=executor)
             try:
-                yield Kept(stage, ledger, book)
+                yield BookSetup(stage, ledger, book)
             finally:
                 await ledger.close()
 
@@ -81,8 +81,14 @@ def written(workspace: Path) -> None:
         os.utime(path, (OLD, OLD))
 
 
-def told(book: Book) -> list[object]:
-    """Return all that a book says, but for the numbers of rows."""
+@pytest.fixture
+async def running(workspace: Path, tmp_path: Path) -> AsyncIterator[BookSetup]:
+    async with running_book(workspace, tmp_path / "state") as setup:
+        yield setup
+
+
+def contents_of(book: Book) -> list[object]:
+    """Return everything in a book except row ids."""
     memories = [(one.id, [_plain(source) for source in one.sources]) for one in book.memories.values()]
     by_chunk = sorted(book.by_chunk.values())
     return [*memories, by_chunk, dict(book.by_entity), dict(book.aliases), dict(book.pages)]
@@ -96,226 +102,217 @@ def days(book: Book, text: str) -> list[date]:
     return [source.day for one in book.memories.values() if one.line.text == text for source in one.sources]
 
 
-async def test_the_book_has_every_line_with_its_place_and_day(workspace: Path, tmp_path: Path) -> None:
-    async with kept(workspace, tmp_path / "state") as one:
-        book = await one.book()
-        assert {memory.line.text for memory in book.memories.values()} == {
-            "lives in Graz",
-            "prefers tea\nin the morning",
-            "met @Peter",
-            "has a boat",
-        }
-        (graz,) = [memory for memory in book.memories.values() if memory.line.text == "lives in Graz"]
-        places = [(source.path, source.start_line, source.day) for source in graz.sources]
-        assert places == [("memory/2025-11-29-trip.md", 3, date(2025, 11, 29)), (LOG, 5, date(2025, 11, 27))]
-        chunks = await one.stage.database.documents.chunks(list(book.by_chunk))
-        assert {row.text.split("\n")[0] for row in chunks.values()} >= {"- W @Peter: lives in Graz", "- B: met @Peter"}
+async def test_book_has_every_line_with_place_and_day(running: BookSetup) -> None:
+    book = await running.book()
+    assert {memory.line.text for memory in book.memories.values()} == {
+        "lives in Graz",
+        "prefers tea\nin the morning",
+        "met @Peter",
+        "has a boat",
+    }
+    (graz,) = [memory for memory in book.memories.values() if memory.line.text == "lives in Graz"]
+    places = [(source.path, source.start_line, source.day) for source in graz.sources]
+    assert places == [("memory/2025-11-29-trip.md", 3, date(2025, 11, 29)), (LOG, 5, date(2025, 11, 27))]
+    chunks = await running.stage.database.documents.chunks(list(book.by_chunk))
+    assert {row.text.split("\n")[0] for row in chunks.values()} >= {"- W @Peter: lives in Graz", "- B: met @Peter"}
 
 
-async def test_a_note_becomes_stale_while_nothing_is_written(workspace: Path, tmp_path: Path) -> None:
+async def test_note_becomes_stale_with_time(workspace: Path, tmp_path: Path) -> None:
     (workspace / LOG).write_text("---\nstale_after: 2026-03-02\n---\n" + WRITTEN[LOG])
     at = [NOW]
-    async with kept(workspace, tmp_path / "state", clock=lambda: at[0]) as one:
-        before = await one.book()
+    async with running_book(workspace, tmp_path / "state", clock=lambda: at[0]) as running:
+        before = await running.book()
         at[0] += 24 * 3_600
-        after = await one.memories.current()
+        after = await running.memories.current()
     for book, is_over in ((before, False), (after, True)):
         sources = [source for memory in book.memories.values() for source in memory.sources]
         assert {source.path for source in sources if source.is_over} == ({LOG} if is_over else set())
     assert before.by_entity == after.by_entity
 
 
-async def test_the_book_follows_what_is_saved_renamed_and_deleted(workspace: Path, tmp_path: Path) -> None:
-    async with kept(workspace, tmp_path / "state") as one:
-        first = await one.book()
-        assert await one.book() is first
-        (workspace / "memory/plain.md").write_text("no memory at all\n")
-        assert await one.book() is first
-        (workspace / LOG).rename(workspace / "memory/2025-12-24.md")
-        moved = await one.book()
-        assert moved.memories.keys() == first.memories.keys()
-        assert days(moved, "prefers tea\nin the morning") == [date(2025, 12, 24)]
-        (workspace / "memory/2025-12-24.md").rename(workspace / "memory/christmas.md")
-        assert days(await one.book(), "prefers tea\nin the morning") == []
-        (workspace / "memory/christmas.md").rename(workspace / LOG)
-        (workspace / BANK).unlink()
-        last = await one.book()
-        assert days(last, "prefers tea\nin the morning") == [date(2025, 11, 27)]
-        assert days(last, "has a boat") == []
-        await one.stage.dump()
+async def test_book_follows_saves_renames_and_deletions(workspace: Path, running: BookSetup) -> None:
+    first = await running.book()
+    assert await running.book() is first
+    (workspace / "memory/plain.md").write_text("no memory at all\n")
+    assert await running.book() is first
+    (workspace / LOG).rename(workspace / "memory/2025-12-24.md")
+    moved = await running.book()
+    assert moved.memories.keys() == first.memories.keys()
+    assert days(moved, "prefers tea\nin the morning") == [date(2025, 12, 24)]
+    (workspace / "memory/2025-12-24.md").rename(workspace / "memory/christmas.md")
+    assert days(await running.book(), "prefers tea\nin the morning") == []
+    (workspace / "memory/christmas.md").rename(workspace / LOG)
+    (workspace / BANK).unlink()
+    last = await running.book()
+    assert days(last, "prefers tea\nin the morning") == [date(2025, 11, 27)]
+    assert days(last, "has a boat") == []
+    await running.stage.dump()
 
 
-async def test_a_page_of_another_bank_gives_its_lines_another_kind(workspace: Path, tmp_path: Path) -> None:
-    async with kept(workspace, tmp_path / "state") as one:
-        first = await one.book()
-        (workspace / BANK).rename(workspace / "bank/opinions.md")
-        book = await one.book()
-        assert book.memories.keys() == first.memories.keys()
-        kinds = [memory.kind for memory in book.memories.values() if "boat" in memory.line.text]
-        assert kinds == ["opinion"]
-        await one.stage.dump()
+async def test_renamed_bank_page_changes_kind_of_its_lines(workspace: Path, running: BookSetup) -> None:
+    first = await running.book()
+    (workspace / BANK).rename(workspace / "bank/opinions.md")
+    book = await running.book()
+    assert book.memories.keys() == first.memories.keys()
+    kinds = [memory.kind for memory in book.memories.values() if "boat" in memory.line.text]
+    assert kinds == ["opinion"]
+    await running.stage.dump()
 
 
-async def test_a_note_that_becomes_private_takes_its_memories_out(workspace: Path, tmp_path: Path) -> None:
-    async with kept(workspace, tmp_path / "state") as one:
-        await one.book()
-        (workspace / LOG).write_text(f"---\nmemory: false\n---\n{WRITTEN[LOG]}")
-        assert days(await one.book(), "prefers tea\nin the morning") == []
+async def test_private_note_takes_its_memories_out(workspace: Path, running: BookSetup) -> None:
+    await running.book()
+    (workspace / LOG).write_text(f"---\nmemory: false\n---\n{WRITTEN[LOG]}")
+    assert days(await running.book(), "prefers tea\nin the morning") == []
 
 
-async def test_nothing_is_left_of_the_names_on_a_page_that_becomes_private(workspace: Path, tmp_path: Path) -> None:
+async def test_names_of_a_private_page_are_erased(workspace: Path, tmp_path: Path) -> None:
     page, state = workspace / "bank/entities/quetzal.md", tmp_path / "state"
     page.write_text("---\naliases: [Coatlus]\n---\n# Quetzal\n")
-    async with kept(workspace, state) as one:
-        assert "quetzal" in (await one.book()).pages
+    async with running_book(workspace, state) as running:
+        assert "quetzal" in (await running.book()).pages
         page.write_text("---\naliases: [Coatlus]\nmemory: false\n---\n# Quetzal\n")
-        assert "quetzal" not in (await one.book()).pages
+        assert "quetzal" not in (await running.book()).pages
         held = b"".join(path.read_bytes().lower() for path in state.rglob("*") if path.is_file())
         assert b"coatlus" not in held
         assert b"quetzal" not in held
 
 
-async def test_the_book_follows_by_itself(workspace: Path, tmp_path: Path) -> None:
-    """A line has the day on which it was first seen, though nobody asked."""
-    async with kept(workspace, tmp_path / "state") as one:
-        await one.stage.sync()
-        following = asyncio.create_task(one.memories.run())
-        try:
-            await eventually_async(lambda: one.ledger.path.exists())
-            (workspace / BANK).write_text("- @Peter: has a boat\n- a new line\n")
-            os.utime(workspace / BANK, (LATER, LATER))
-            await one.stage.sync()
-            one.memories.note_change()
-            (memory,) = [it.id for it in (await one.book()).memories.values() if it.line.text == "a new line"]
-            seen = FirstSeen(one.ledger, workspace)
-            assert (await seen.days([memory])) == {memory: _day(LATER)}
-        finally:
-            following.cancel()
+async def test_book_is_updated_without_questions(workspace: Path, running: BookSetup) -> None:
+    """A line keeps the day on which it was first seen."""
+    await running.stage.sync()
+    following = asyncio.create_task(running.memories.run())
+    try:
+        await eventually_async(lambda: running.ledger.path.exists())
+        (workspace / BANK).write_text("- @Peter: has a boat\n- a new line\n")
+        os.utime(workspace / BANK, (LATER, LATER))
+        await running.stage.sync()
+        running.memories.note_change()
+        (memory,) = [it.id for it in (await running.book()).memories.values() if it.line.text == "a new line"]
+        seen = FirstSeen(running.ledger, workspace)
+        assert (await seen.days([memory])) == {memory: _day(LATER)}
+    finally:
+        following.cancel()
 
 
-async def test_what_the_first_question_would_wait_for_is_done_once_there_are_memories(
-    workspace: Path, tmp_path: Path
-) -> None:
+async def test_book_is_prepared_before_the_first_question(workspace: Path, tmp_path: Path) -> None:
     with ThreadPoolExecutor(1) as executor:
-        async with kept(workspace, tmp_path / "state") as one:
-            eligible = EligibleMemories(database=one.stage.database, executor=executor, hidden=one.memories.hidden)
+        async with running_book(workspace, tmp_path / "state") as running:
+            eligible = EligibleMemories(
+                database=running.stage.database, executor=executor, hidden=running.memories.hidden
+            )
             prepared: list[MemoryFacts] = []
 
             async def prepare(book: Book) -> None:
                 prepared.append(await eligible.facts(book))
 
-            one.memories.prepares.append(prepare)
-            following = asyncio.create_task(one.memories.run())
+            running.memories.prepares.append(prepare)
+            following = asyncio.create_task(running.memories.run())
             try:
-                await eventually_async(lambda: one.memories.uses.misses > 0)
+                await eventually_async(lambda: running.memories.uses.misses > 0)
                 assert not prepared, "nothing is indexed yet"
-                await one.stage.sync()
-                one.memories.note_change()
+                await running.stage.sync()
+                running.memories.note_change()
                 await eventually_async(lambda: bool(prepared))
-                book = await one.memories.current()
+                book = await running.memories.current()
                 assert prepared[0] is await eligible.facts(book)
                 (workspace / BANK).write_text("- @Peter: has a boat\n- a new line\n")
-                await one.stage.sync()
-                one.memories.note_change()
-                await eventually_async(lambda: one.memories.uses.misses > 2)
+                await running.stage.sync()
+                running.memories.note_change()
+                await eventually_async(lambda: running.memories.uses.misses > 2)
                 assert len(prepared) == 1
             finally:
                 following.cancel()
 
 
-async def test_what_is_withdrawn_is_not_told_though_the_index_holds_it(workspace: Path, tmp_path: Path) -> None:
-    async with kept(workspace, tmp_path / "state") as one:
-        first = await one.book()
-        one.stage.indexer.withdrawn.add(["memory/2025-11-29-trip.md", "bank/entities/peter.md"])  # type: ignore[list-item]  # paths
-        book = await one.memories.current()
-        assert days(book, "met @Peter") == []
-        assert days(book, "lives in Graz") == [date(2025, 11, 27)]
-        assert not book.pages
-        one.stage.indexer.withdrawn.keep([])
-        assert told(await one.memories.current()) == told(first)
+async def test_withdrawn_notes_are_not_in_the_book(running: BookSetup) -> None:
+    first = await running.book()
+    running.stage.indexer.withdrawn.add(["memory/2025-11-29-trip.md", "bank/entities/peter.md"])  # type: ignore[list-item]  # paths
+    book = await running.memories.current()
+    assert days(book, "met @Peter") == []
+    assert days(book, "lives in Graz") == [date(2025, 11, 27)]
+    assert not book.pages
+    running.stage.indexer.withdrawn.keep([])
+    assert contents_of(await running.memories.current()) == contents_of(first)
 
 
-async def test_an_index_that_was_deleted_gives_the_same_book_again(workspace: Path, tmp_path: Path) -> None:
-    async with kept(workspace, tmp_path / "state") as one:
-        before = told(await one.book())
-        await one.ledger.close()
+async def test_rebuilt_index_gives_the_same_book(workspace: Path, tmp_path: Path) -> None:
+    async with running_book(workspace, tmp_path / "state") as running:
+        before = contents_of(await running.book())
+        await running.ledger.close()
     for path in (tmp_path / "state").glob("index.sqlite*"):
         path.unlink()
-    # saved again meanwhile: the ledger knows better than the file when its lines were first seen
+    # the file is saved again, but the ledger knows when its lines were first seen
     os.utime(workspace / BANK, (LATER, LATER))
-    async with kept(workspace, tmp_path / "state") as one:
-        assert told(await one.book()) == before
+    async with running_book(workspace, tmp_path / "state") as running:
+        assert contents_of(await running.book()) == before
 
 
-async def test_an_index_that_is_opened_anew_gives_the_same_book(workspace: Path, tmp_path: Path) -> None:
-    async with kept(workspace, tmp_path / "state") as one:
-        before = told(await one.book())
-        async with one.stage.database.reopening():
-            for path in (tmp_path / "state").glob("index.sqlite*"):
-                path.unlink()
-            await one.stage.database.open()
-        await one.stage.sync(force=True)
-        assert told(await one.book()) == before
+async def test_index_recreated_while_running_gives_the_same_book(tmp_path: Path, running: BookSetup) -> None:
+    before = contents_of(await running.book())
+    async with running.stage.database.reopening():
+        for path in (tmp_path / "state").glob("index.sqlite*"):
+            path.unlink()
+        await running.stage.database.open()
+    await running.stage.sync(force=True)
+    assert contents_of(await running.book()) == before
 
 
-async def test_a_deleted_ledger_costs_no_memory(workspace: Path, tmp_path: Path) -> None:
-    async with kept(workspace, tmp_path / "state") as one:
-        before = await one.book()
+async def test_deleted_ledger_loses_no_memory(workspace: Path, tmp_path: Path) -> None:
+    async with running_book(workspace, tmp_path / "state") as running:
+        before = await running.book()
         assert days(before, "has a boat") == [_day(OLD)]
     for path in (tmp_path / "state").glob("ledger.sqlite*"):
         path.unlink()
     os.utime(workspace / BANK, (LATER, LATER))
-    async with kept(workspace, tmp_path / "state") as one:
-        after = await one.book()
+    async with running_book(workspace, tmp_path / "state") as running:
+        after = await running.book()
         assert after.memories.keys() == before.memories.keys()
         assert days(after, "has a boat") == [_day(LATER)]
 
 
-async def test_a_line_without_a_date_keeps_the_day_it_was_first_seen(workspace: Path, tmp_path: Path) -> None:
-    async with kept(workspace, tmp_path / "state") as one:
-        assert days(await one.book(), "has a boat") == [_day(OLD)]
-        (workspace / BANK).write_text("- @Peter: has a boat\n- a new line\n")
-        os.utime(workspace / BANK, (LATER, LATER))
-        book = await one.book()
-        assert days(book, "has a boat") == [_day(OLD)]
-        assert days(book, "a new line") == [_day(LATER)]
+async def test_line_without_date_keeps_its_first_day(workspace: Path, running: BookSetup) -> None:
+    assert days(await running.book(), "has a boat") == [_day(OLD)]
+    (workspace / BANK).write_text("- @Peter: has a boat\n- a new line\n")
+    os.utime(workspace / BANK, (LATER, LATER))
+    book = await running.book()
+    assert days(book, "has a boat") == [_day(OLD)]
+    assert days(book, "a new line") == [_day(LATER)]
 
 
-async def test_a_ledger_that_may_not_be_written_leaves_the_day_of_the_file(workspace: Path, tmp_path: Path) -> None:
+async def test_read_only_ledger_leaves_the_day_of_the_file(workspace: Path, tmp_path: Path) -> None:
     os.utime(workspace / BANK, (NOW + 1e6, NOW + 1e6))
-    async with kept(workspace, tmp_path / "state", is_read_only=True) as one:
-        # a day that is still to come is that of a clock that was wrong
-        assert days(await one.book(), "has a boat") == [_day(NOW)]
-        assert not one.ledger.path.exists()
+    async with running_book(workspace, tmp_path / "state", is_read_only=True) as running:
+        # a future day comes from a wrong clock
+        assert days(await running.book(), "has a boat") == [_day(NOW)]
+        assert not running.ledger.path.exists()
 
 
-async def test_what_is_said_here_is_prepared_before_what_others_share_is_read(
-    workspace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+async def test_own_memories_are_prepared_before_shared_ones(
+    monkeypatch: pytest.MonkeyPatch, running: BookSetup
 ) -> None:
-    async with kept(workspace, tmp_path / "state") as one:
-        await one.stage.sync()
-        shared, go_on = "memory/2025-11-29-trip.md", threading.Event()
-        # as a file of another person would be
-        monkeypatch.setattr("memoryd.memory.book.person_of", lambda path: "ben" if path == shared else "")
+    await running.stage.sync()
+    shared, go_on = "memory/2025-11-29-trip.md", threading.Event()
+    # like a file of another person
+    monkeypatch.setattr("memoryd.memory.book.person_of", lambda path: "ben" if path == shared else "")
 
-        def slow(line: RetainedLine, day: date) -> DaySpan | None:
-            assert line.text != "met @Peter" or go_on.wait(SECONDS)
-            return event_span(line, day)
+    def slow(line: RetainedLine, day: date) -> DaySpan | None:
+        assert line.text != "met @Peter" or go_on.wait(SECONDS)
+        return event_span(line, day)
 
-        monkeypatch.setattr("memoryd.memory.book.event_span", slow)
-        prepared: list[Book] = []
+    monkeypatch.setattr("memoryd.memory.book.event_span", slow)
+    prepared: list[Book] = []
 
-        async def prepare(book: Book) -> None:
-            prepared.append(book)
+    async def prepare(book: Book) -> None:
+        prepared.append(book)
 
-        one.memories.prepares.append(prepare)
-        try:
-            asking = asyncio.ensure_future(one.memories.current())
-            await eventually_async(lambda: prepared)
-            assert not asking.done()
-            asking.cancel()
-            (book,) = prepared
-            assert days(book, "lives in Graz") == [date(2025, 11, 27)]
-        finally:
-            go_on.set()
-        assert len(days(await one.memories.current(), "lives in Graz")) == 2
+    running.memories.prepares.append(prepare)
+    try:
+        asking = asyncio.ensure_future(running.memories.current())
+        await eventually_async(lambda: prepared)
+        assert not asking.done()
+        asking.cancel()
+        (book,) = prepared
+        assert days(book, "lives in Graz") == [date(2025, 11, 27)]
+    finally:
+        go_on.set()
+    assert len(days(await running.memories.current(), "lives in Graz")) == 2

@@ -1,4 +1,4 @@
-"""What the lines of `tests/data/memories` mean together: when things were, and which value of a fact is current."""
+"""The lines of `tests/data/memories` together: event times, and the current value of each fact."""
 
 from datetime import date
 from functools import cache
@@ -43,7 +43,7 @@ def memory_at(place: Place) -> MemoryId:
 
 
 def superseded_by(memory: MemoryId) -> set[MemoryId]:
-    """Return what a memory supersedes, at once or by way of others."""
+    """Return what a memory supersedes, directly or through others."""
     found: set[MemoryId] = set()
     waiting = [memory]
     while waiting:
@@ -61,7 +61,7 @@ def test_current_value_supersedes_the_old_one(change: Change) -> None:
 
 
 def test_nothing_else_is_superseded() -> None:
-    """Beside these facts only what a line supersedes by name: the tea and the mild dishes, whose lines have no day."""
+    """Besides these facts only two lines supersede others by id: the tea and the mild dishes, which have no day."""
     stated = {memory_at(one.old) for _, one in CHANGES}
     older = {one for found in book().superseded.values() for one in found} - stated
     texts = sorted(book().memories[one].line.text for one in older)
@@ -87,6 +87,6 @@ def test_nothing_else_is_superseded() -> None:
         ("11-29", "李伟昨天", "2025-11-28", "2025-11-28"),
     ],
 )
-def test_days_are_understood(path: str, words: str, first: str, last: str) -> None:
+def test_days_are_parsed(path: str, words: str, first: str, last: str) -> None:
     found = [one for one in sources() if one.path == f"memory/2025-{path}.md" and words in one.line.text]
     assert [one.event for one in found] == [DaySpan(date.fromisoformat(first), date.fromisoformat(last))]

@@ -1,4 +1,4 @@
-"""The memory lines of `tests/data/memories` parse as `lines.jsonl` states them, and nothing else is a memory."""
+"""The memory lines of `tests/data/memories` parse as in `lines.jsonl`, and nothing else is a memory."""
 
 from collections.abc import Mapping
 from datetime import date
@@ -30,7 +30,7 @@ def line_at(path: str, number: int) -> str:
 
 
 def given(attributes: Attributes) -> dict[str, object]:
-    """Return what a line says itself."""
+    """Return the attributes that a line states."""
     values = {one.name: getattr(attributes, one.name) for one in fields(attributes)}
     return {name: value for name, value in values.items() if value not in (None, "", (), False)}
 
@@ -56,7 +56,7 @@ def test_lines_parse_as_stated(path: str) -> None:
         assert given(line.attributes) == stated(row), text
 
 
-def test_only_logs_and_the_three_pages_hold_memories() -> None:
+def test_only_logs_and_three_pages_have_memories() -> None:
     holding = {path for path in DOCUMENTS if holds_memories(path)}
     assert {path for path in DOCUMENTS if path.startswith("memory/")} <= holding
     assert holding - {path for path in DOCUMENTS if path.startswith("memory/")} == {
@@ -66,36 +66,36 @@ def test_only_logs_and_the_three_pages_hold_memories() -> None:
     }
 
 
-def test_slips_are_named_and_are_no_memories() -> None:
+def test_malformed_lines_are_no_memories() -> None:
     misses = [(path, placed.line) for path in DOCUMENTS for placed in sections(path).misses]
     assert ("memory/2025-09-29.md", 13) in misses
     assert {path for path, _ in misses} == {"memory/2025-09-29.md"}
 
 
-def test_ids_that_lines_name_are_there() -> None:
+def test_ids_named_in_lines_exist() -> None:
     lines = [placed.line for path in DOCUMENTS for placed in sections(path).lines]
     ids = {short_id(line.id) for line in lines}
-    said = [line.attributes for line in lines]
-    named = {name for one in said for name in (*one.supports, *one.contradicts, *one.supersedes)}
+    attributes = [line.attributes for line in lines]
+    named = {name for one in attributes for name in (*one.supports, *one.contradicts, *one.supersedes)}
     assert len(named) == 9
     assert named <= ids
 
 
-def test_one_memory_for_what_is_said_twice() -> None:
-    """Of 179 lines two are said a second time: the dentist, and the cat who may go into the garden again."""
+def test_repeated_statement_is_one_memory() -> None:
+    """Two of 179 lines are repetitions: the dentist, and the cat that may go into the garden again."""
     lines = [placed.line for path in DOCUMENTS for placed in sections(path).lines]
     assert len(lines) == len(STATED)
     assert len({line.id for line in lines}) == len(STATED) - 2
 
 
 @pytest.mark.parametrize("path", DOCUMENTS)
-def test_rendered_line_reads_as_the_same(path: str) -> None:
+def test_rendered_line_parses_to_the_same(path: str) -> None:
     for placed in sections(path).lines:
         again = parse_line(render(placed.line))
         assert isinstance(again, RetainedLine)
         assert again == placed.line
 
 
-def test_record_day_stands_in_the_name() -> None:
+def test_record_days_in_file_names_are_unique() -> None:
     days = [date.fromisoformat(Path(path).stem) for path in DOCUMENTS if path.startswith("memory/")]
     assert len(set(days)) == len(days)

@@ -1,4 +1,4 @@
-"""The workspace of `tests/data/memories` is what its README says, and each place that its questions name is there."""
+"""The workspace of `tests/data/memories` is as its README says, and the places named by its questions exist."""
 
 import re
 from collections import Counter
@@ -35,7 +35,7 @@ def day_of(place: Place) -> date:
     return date.fromisoformat(re.sub(r"^memory/|\.md$", "", place.path))
 
 
-def test_workspace_is_three_months_long() -> None:
+def test_workspace_covers_three_months() -> None:
     days = [date.fromisoformat(log.stem) for log in LOGS]
     assert len(days) >= 45
     assert (days[0].month, days[-1].month) == (9, 11)
@@ -43,7 +43,7 @@ def test_workspace_is_three_months_long() -> None:
     assert any("## Retain" not in log.read_text(encoding="utf-8") for log in LOGS)
 
 
-def test_questions_are_of_each_type_and_language() -> None:
+def test_questions_cover_all_types_and_languages() -> None:
     types = Counter(one.type for one in recall_questions())
     assert min(types[name] for name in ("exact", "entity", "temporal", "opinion")) >= 12
     assert types["changed"] >= 32
@@ -51,7 +51,7 @@ def test_questions_are_of_each_type_and_language() -> None:
     assert min(Counter(one.lang for one in recall_questions() if one.change)[lang] for lang in ("en", "zh")) >= 12
 
 
-def test_held_out_questions_are_of_each_type() -> None:
+def test_held_out_questions_cover_all_types() -> None:
     types = Counter(one.type for one in recall_questions(HELD_OUT))
     assert types == {"exact": 10, "entity": 10, "temporal": 14, "opinion": 8, "changed": 14, STRANGER: 4}
     assert len(list((HELD_OUT / "ws" / "memory").glob("*.md"))) == 26
@@ -65,7 +65,7 @@ def test_ids_and_questions_are_unique(own: Path) -> None:
 
 
 @each_set
-def test_each_place_is_there_once(own: Path) -> None:
+def test_each_named_place_exists_once(own: Path) -> None:
     named = {place for one in recall_questions(own) for place in places(one)}
     assert len(named) > 100
     for place in named:
@@ -85,7 +85,7 @@ def test_old_value_was_the_newest_on_its_day(own: Path) -> None:
     assert all(day_of(one.old) <= one.as_of < day_of(one.current) for one in changes)
 
 
-def test_each_stated_line_is_there_once() -> None:
+def test_each_stated_line_exists_once() -> None:
     stated = Counter((row["path"], row["line"]) for row in rows(OWN / "lines.jsonl"))
     assert set(stated.values()) == {1}
     for path, line in stated:

@@ -1,4 +1,4 @@
-"""Notes and conversations as one answer: two real indexes, asked as the question wants it."""
+"""Notes and conversations in one answer: two real indexes, each asked if the question wants it."""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence, Set
@@ -62,8 +62,8 @@ async def never(_paths: Set[RelativePath], _seconds: float) -> bool:
 
 
 @dataclass
-class Both:
-    """An index of notes and one of conversations, and what asks them."""
+class TwoIndexes:
+    """An index of notes and one of conversations, with a search over both."""
 
     notes: Database
     talks: Database
@@ -107,7 +107,7 @@ class Both:
 
 
 @pytest.fixture
-async def both(tmp_path: Path) -> AsyncIterator[Both]:
+async def indexes(tmp_path: Path) -> AsyncIterator[TwoIndexes]:
     slot = CurrentEmbedder(lambda _state: None)
     await slot.set(ModelPhase.OFF)
     with ThreadPoolExecutor(6) as executor:
@@ -127,7 +127,7 @@ async def both(tmp_path: Path) -> AsyncIterator[Both]:
             [("what about the roof", ""), ("who repaired the boiler", "Anna repaired the boiler in May."), ("why", "")],
         )
         await put_part(talks, LOG, "User: a heron again\n\n\n\n\nAssistant: it stands at the weir\n", first_line=120)
-        yield Both(notes, talks, Counted(backends[0]), Counted(backends[1]))
+        yield TwoIndexes(notes, talks, Counted(backends[0]), Counted(backends[1]))
         for database in databases:
             await database.close()
 
@@ -136,8 +136,8 @@ def cited(answer: SearchAnswer) -> list[str]:
     return [str(hit.citation) for hit in answer.result.hits]
 
 
-async def test_both_are_asked_and_the_better_answer_comes_first(both: Both) -> None:
-    answer = await both.answer("who repaired the boiler", BOTH)
+async def test_better_answer_of_both_indexes_comes_first(indexes: TwoIndexes) -> None:
+    answer = await indexes.answer("who repaired the boiler", BOTH)
     assert cited(answer)[:2] == ["session:main-20261018#Q2", "bank/boiler.md#L1-L3"]
     assert [hit.chunk.source for hit in answer.result.hits[:2]] == [Source.SESSIONS, Source.MEMORY]
     assert answer.result.arms[CONVERSATIONS] == Arm(ArmState.OK)
@@ -146,113 +146,113 @@ async def test_both_are_asked_and_the_better_answer_comes_first(both: Both) -> N
 
 
 @pytest.mark.parametrize(("sources", "asked"), [(NOTES, (1, 0)), (TALKS, (0, 1)), (BOTH, (1, 1)), (("",), (0, 0))])
-async def test_only_what_the_question_asks_for_is_asked(
-    both: Both, sources: Sequence[str], asked: tuple[int, int]
+async def test_only_requested_sources_are_searched(
+    indexes: TwoIndexes, sources: Sequence[str], asked: tuple[int, int]
 ) -> None:
-    answer = await both.answer("the heron at the weir", sources, limit=20)
-    assert (len(both.of_notes.asked), len(both.of_talks.asked)) == asked
-    assert both.caught_up == asked[0]
+    answer = await indexes.answer("the heron at the weir", sources, limit=20)
+    assert (len(indexes.of_notes.asked), len(indexes.of_talks.asked)) == asked
+    assert indexes.caught_up == asked[0]
     assert {hit.chunk.source for hit in answer.result.hits} == {Source(one) for one in sources if one}
     assert (CONVERSATIONS in answer.result.arms) == bool(asked[1])
-    # each index holds one source: a list of its files would cost for nothing
-    assert all(query.filters.is_empty for query in (*both.of_notes.asked, *both.of_talks.asked))
+    # each index has one source, so a list of its files would be useless
+    assert all(query.filters.is_empty for query in (*indexes.of_notes.asked, *indexes.of_talks.asked))
 
 
-async def test_sources_in_the_question_count(both: Both) -> None:
-    answer = await both.answer("source:sessions the heron at the weir", ())
+async def test_source_filter_in_the_question_applies(indexes: TwoIndexes) -> None:
+    answer = await indexes.answer("source:sessions the heron at the weir", ())
     assert [hit.chunk.path for hit in answer.result.hits] == [LOG]
-    empty = await both.answer("source:sessions heron", NOTES)
+    empty = await indexes.answer("source:sessions heron", NOTES)
     assert (empty.result.hits, empty.reason) == ((), NO_SOURCE)
 
 
-async def test_lines_that_say_nothing_are_left_out_and_numbers_stay_true(both: Both) -> None:
-    (hit,) = (await both.answer("where does the heron stand, at the weir", TALKS)).result.hits
-    told = hit.snippet
-    assert told.text == f"User: a heron again\nAssistant: it stands at the weir\n\nSource: {hit.citation}"
-    assert (told.start_line, told.end_line, told.lines) == (120, 125, (120, 125))
+async def test_empty_lines_are_omitted_and_line_numbers_stay(indexes: TwoIndexes) -> None:
+    (hit,) = (await indexes.answer("where does the heron stand, at the weir", TALKS)).result.hits
+    snippet = hit.snippet
+    assert snippet.text == f"User: a heron again\nAssistant: it stands at the weir\n\nSource: {hit.citation}"
+    assert (snippet.start_line, snippet.end_line, snippet.lines) == (120, 125, (120, 125))
     assert str(hit.citation) == f"{LOG}#L120-L125"
 
 
-async def test_conversation_alone_tells_what_it_was_held_against(both: Both) -> None:
-    answer = await both.answer("boiler", TALKS)
+async def test_conversations_have_their_own_noise_floors(indexes: TwoIndexes) -> None:
+    answer = await indexes.answer("boiler", TALKS)
     assert answer.result.floors is None
     assert answer.result.conversations is not None
     assert (held := answer.result.conversations.floors) is not None
     assert answer.mode == "lexical"
-    both_asked = (await both.answer("boiler", BOTH)).result
+    both_asked = (await indexes.answer("boiler", BOTH)).result
     assert both_asked.conversations is not None
     assert both_asked.floors is not None
     assert both_asked.floors != both_asked.conversations.floors == held
 
 
-async def test_what_does_not_fit_is_a_miss(both: Both) -> None:
-    answer = await both.answer("the heron at the weir", BOTH, limit=2)
+async def test_hits_beyond_the_limit_are_misses(indexes: TwoIndexes) -> None:
+    answer = await indexes.answer("the heron at the weir", BOTH, limit=2)
     assert len(answer.result.hits) == len(answer.result.misses) == 2
     assert {hit.because for hit in answer.result.misses} == {"it is beyond maxResults"}
-    everything = await both.answer("the heron at the weir", BOTH, limit=20)
+    everything = await indexes.answer("the heron at the weir", BOTH, limit=20)
     assert cited(everything)[:2] == cited(answer)
 
 
-async def test_filters_hold_for_conversations(both: Both) -> None:
-    assert not (await both.answer("boiler", TALKS, since=SAID + timedelta(seconds=1))).result.hits
-    assert (await both.answer("boiler", TALKS, since=SAID)).result.hits
-    assert cited(await both.answer("the heron", BOTH, paths=("sessions/main",))) == [f"{LOG}#L120-L125"]
-    assert cited(await both.answer("boiler", BOTH, paths=("session:main-20261018",))) == ["session:main-20261018#Q2"]
+async def test_filters_apply_to_conversations(indexes: TwoIndexes) -> None:
+    assert not (await indexes.answer("boiler", TALKS, since=SAID + timedelta(seconds=1))).result.hits
+    assert (await indexes.answer("boiler", TALKS, since=SAID)).result.hits
+    assert cited(await indexes.answer("the heron", BOTH, paths=("sessions/main",))) == [f"{LOG}#L120-L125"]
+    assert cited(await indexes.answer("boiler", BOTH, paths=("session:main-20261018",))) == ["session:main-20261018#Q2"]
 
 
-async def test_conversations_that_fail_cost_their_part_alone(both: Both) -> None:
-    both.of_talks.fails = StoreUnavailable("the disk is full")
-    answer = await both.answer("who repaired the boiler", BOTH)
+async def test_failing_conversations_leave_hits_of_notes(indexes: TwoIndexes) -> None:
+    indexes.of_talks.fails = StoreUnavailable("the disk is full")
+    answer = await indexes.answer("who repaired the boiler", BOTH)
     assert cited(answer)[0] == "bank/boiler.md#L1-L3"
     assert answer.result.arms[CONVERSATIONS] == Arm(ArmState.FAILED, "the disk is full")
     assert not answer.is_complete
-    alone = await both.answer("boiler", TALKS)
+    alone = await indexes.answer("boiler", TALKS)
     assert (alone.result.hits, alone.mode) == ((), "none")
     assert alone.reason == "conversations could not be searched: the disk is full"
 
 
-async def test_conversations_that_are_late_cost_their_part_alone(both: Both) -> None:
-    both.of_talks.hangs = True
-    found = await both.found("boiler", BOTH, deadline=0.05)
+async def test_late_conversations_leave_hits_of_notes(indexes: TwoIndexes) -> None:
+    indexes.of_talks.hangs = True
+    found = await indexes.found("boiler", BOTH, deadline=0.05)
     assert found.arms[CONVERSATIONS].state is ArmState.TIMEOUT
-    both.of_talks.hangs = False
+    indexes.of_talks.hangs = False
     assert [hit.chunk.path for hit in found.hits][:1] == ["bank/boiler.md"]
 
 
-async def test_notes_that_fail_cost_their_part_alone(both: Both) -> None:
-    await both.notes.close()
-    answer = await both.answer("who repaired the boiler", BOTH)
+async def test_failing_notes_leave_hits_of_conversations(indexes: TwoIndexes) -> None:
+    await indexes.notes.close()
+    answer = await indexes.answer("who repaired the boiler", BOTH)
     assert cited(answer) == ["session:main-20261018#Q2"]
     assert answer.mode == "lexical"
     assert answer.result.arms["lexical"].state is ArmState.FAILED
 
 
-async def test_reason_covers_both_where_neither_finds_anything(both: Both) -> None:
-    reason = (await both.answer("quetzal", BOTH)).reason
+async def test_reason_of_an_empty_answer_covers_both_sources(indexes: TwoIndexes) -> None:
+    reason = (await indexes.answer("quetzal", BOTH)).reason
     assert reason == "nothing in the notes matches; nothing in the conversations matches"
-    assert (await both.answer("quetzal", NOTES)).reason == "nothing in the notes matches"
-    narrowed = (await both.answer("quetzal", BOTH, paths=("bank",))).reason
+    assert (await indexes.answer("quetzal", NOTES)).reason == "nothing in the notes matches"
+    narrowed = (await indexes.answer("quetzal", BOTH, paths=("bank",))).reason
     assert narrowed == "nothing matches within the given sources, paths, dates, phrases and excluded words"
 
 
-async def test_reason_says_what_to_set_or_to_wait_for(both: Both) -> None:
-    both.standing = Arm(ArmState.PARTIAL, "3 transcripts are still being read")
+async def test_reason_names_setting_or_pending_work(indexes: TwoIndexes) -> None:
+    indexes.standing = Arm(ArmState.PARTIAL, "3 transcripts are still being read")
     reading = "nothing in the conversations matches (3 transcripts are still being read)"
-    assert (await both.answer("quetzal", TALKS)).reason == reading
-    answer = await both.answer("boiler", TALKS)
+    assert (await indexes.answer("quetzal", TALKS)).reason == reading
+    answer = await indexes.answer("boiler", TALKS)
     assert cited(answer)
-    assert answer.result.arms[CONVERSATIONS] == both.standing
-    both.standing = Arm(ArmState.OK, "transcripts are not read: …")
+    assert answer.result.arms[CONVERSATIONS] == indexes.standing
+    indexes.standing = Arm(ArmState.OK, "transcripts are not read: …")
     nothing = "nothing in the conversations matches (transcripts are not read: …)"
-    assert (await both.answer("quetzal", TALKS)).reason == nothing
-    both.standing = NOT_INDEXED
-    off = await both.answer("boiler", TALKS)
+    assert (await indexes.answer("quetzal", TALKS)).reason == nothing
+    indexes.standing = NOT_INDEXED
+    off = await indexes.answer("boiler", TALKS)
     assert (off.result.hits, off.is_complete) == ((), True)
     assert "set memory.qa.enabled" in (off.reason or "")
     assert "sessionMemory" in (off.reason or "")
 
 
-async def test_agent_without_conversations_answers_from_notes(both: Both) -> None:
-    found = await both.asking(ConversationArm()).search(Query("boiler", filters=Filters(BOTH)))
+async def test_agent_without_conversations_searches_notes(indexes: TwoIndexes) -> None:
+    found = await indexes.asking(ConversationArm()).search(Query("boiler", filters=Filters(BOTH)))
     assert [hit.chunk.path for hit in found.hits][:1] == ["bank/boiler.md"]
     assert found.arms[CONVERSATIONS] == NOT_INDEXED

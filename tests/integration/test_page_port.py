@@ -1,4 +1,4 @@
-"""The port of the page where none is configured: opened by a link, and closed when nobody asks."""
+"""The port of the page when none is configured: opened by a link, closed when idle."""
 
 import asyncio
 from contextlib import suppress
@@ -37,7 +37,7 @@ async def answers(number: int) -> bool:
     return False
 
 
-async def test_port_opens_with_a_link_and_closes_when_nobody_asks_and_opens_again() -> None:
+async def test_port_opens_with_a_link_and_closes_when_idle() -> None:
     number = free_port()
     port = port_of(number, idle=1.5)
     running = asyncio.ensure_future(port.run())
@@ -52,7 +52,7 @@ async def test_port_opens_with_a_link_and_closes_when_nobody_asks_and_opens_agai
         running.cancel()
 
 
-async def test_link_that_is_asked_for_as_the_port_closes_leads_in() -> None:
+async def test_link_requested_while_port_closes_works() -> None:
     number = free_port()
     port = port_of(number, idle=1.5)
     running = asyncio.ensure_future(port.run())
@@ -67,7 +67,7 @@ async def test_link_that_is_asked_for_as_the_port_closes_leads_in() -> None:
         running.cancel()
 
 
-async def test_first_link_of_a_daemon_that_nobody_asked_for_long_leads_in() -> None:
+async def test_first_link_after_long_idle_time_works() -> None:
     number = free_port()
     sessions = PageSessions(asyncio.get_running_loop().time)
     port = port_of(number, idle=60, sessions=sessions)
@@ -80,7 +80,7 @@ async def test_first_link_of_a_daemon_that_nobody_asked_for_long_leads_in() -> N
         running.cancel()
 
 
-async def test_server_that_is_cancelled_while_it_begins_leaves_nothing_behind() -> None:
+async def test_server_cancelled_at_start_closes_its_socket() -> None:
     for _ in range(20):
         number = free_port()
         listener = bind_loopback("127.0.0.1", number)
@@ -94,7 +94,7 @@ async def test_server_that_is_cancelled_while_it_begins_leaves_nothing_behind() 
             asyncio.get_running_loop()._selector.get_key(descriptor)  # type: ignore[attr-defined]
 
 
-async def test_port_that_is_kept_stays_open() -> None:
+async def test_kept_session_keeps_the_port_open() -> None:
     number = free_port()
     sessions = PageSessions(asyncio.get_running_loop().time)
     port = port_of(number, idle=0.1, sessions=sessions)
@@ -107,7 +107,7 @@ async def test_port_that_is_kept_stays_open() -> None:
         running.cancel()
 
 
-async def test_port_that_another_has_is_said_so() -> None:
+async def test_port_in_use_is_reported() -> None:
     number = free_port()
     taken = bind_loopback("127.0.0.1", number)
     try:

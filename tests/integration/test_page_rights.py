@@ -1,7 +1,4 @@
-"""No page shows or changes memory that the access rules do not let in: each is asked where nobody may ask.
-
-And what goes wrong in a page is shown on a page.
-"""
+"""No page shows or changes memory against the access rules, and errors in a page are shown as a page."""
 
 import re
 from collections.abc import Sequence
@@ -23,9 +20,9 @@ from memoryd.web.session import PageSession, PageSessions
 from memoryd.web.site import TABLE, Site
 
 OF_NO_MEMORY = {"health", "doctor", "agent", "logout"}
-"""Pages about the daemon and the session, and the choice of whose memory is shown next."""
+"""Pages about the daemon and the session, and the choice of the agent."""
 FIELDS = dict.fromkeys(("q", "id", "at", "target", "text", "name", "run", "session", "keep", "into", "alias"), ("1",))
-"""What pages may ask for, so that none stops before it asks who may."""
+"""All fields of pages, so that none stops before it checks access."""
 
 
 def _daemon() -> DaemonState:
@@ -33,7 +30,7 @@ def _daemon() -> DaemonState:
 
 
 class Closed(AccessPolicy):
-    """The policy of a time when nobody may see the memory."""
+    """A policy that denies everybody."""
 
     def admit(self, socket: str, agent: str | None, session_key: str | None) -> Admitted:
         raise Denied("nobody is let in")
@@ -44,7 +41,7 @@ async def _asked(
 ) -> tuple[int, bytes]:
     """Return the status and the body of a page."""
     gate = policy(rules=AccessRules(requires_key=requires_key), agents=["main"], bindings={}, default="main")
-    # to reach the memories would be an error of another kind
+    # any use of the memories would be another error
     services = Services(gate, cast("AgentMemories", None), _daemon)
     session = PageSession(key="k", secret="s", is_kept=False, seen_at=0.0)
     scope: dict[str, Any] = {
@@ -70,13 +67,13 @@ async def _asked(
 
 
 @pytest.mark.parametrize("page", [page for page in TABLE if page.path not in OF_NO_MEMORY], ids=lambda page: page.path)
-async def test_page_is_refused_where_nobody_may_ask(page: Page) -> None:
+async def test_page_is_refused_when_access_is_denied(page: Page) -> None:
     status, body = await _asked(page, policy=Closed)
     assert status == 403
     assert b"Nobody is let in." in body
 
 
-async def test_owner_who_came_by_the_link_needs_no_session_key() -> None:
+async def test_owner_with_a_link_needs_no_session_key() -> None:
     async def shows(visit: Visit) -> Response:
         assert visit.admitted.is_owner
         return Response("let in")
@@ -85,7 +82,7 @@ async def test_owner_who_came_by_the_link_needs_no_session_key() -> None:
     assert await _asked(page, [page], requires_key=True) == (200, b"let in")
 
 
-async def test_page_whose_template_fails_is_a_page_that_says_so() -> None:
+async def test_failing_template_shows_an_error_page() -> None:
     async def of_nothing(_visit: Visit) -> View:
         return {}
 
@@ -95,7 +92,8 @@ async def test_page_whose_template_fails_is_a_page_that_says_so() -> None:
     assert b"That cannot be shown" in body
 
 
-def test_links_and_forms_are_relative_so_that_they_stay_with_the_agent_of_their_page() -> None:
+def test_links_and_forms_are_relative() -> None:
+    """Relative addresses keep the agent of the page."""
     folder = files("memoryd.web") / "templates"
     texts = {one.name: one.read_text() for one in folder.iterdir() if one.name != "login.html"}
     led = {

@@ -1,4 +1,4 @@
-"""Pictures and sounds from the disk to their vectors: what is taken, what a change costs, what is said of the rest."""
+"""Pictures and sounds from disk to vectors: which are taken, what a change costs, how others are reported."""
 
 import hashlib
 import os
@@ -34,7 +34,7 @@ async def stage(tmp_path: Path, workspace: Path) -> AsyncIterator[Stage]:
 
 
 def sent(stage: Stage) -> list[str]:
-    """Return what was embedded of pictures and sounds."""
+    """Return the embedded pictures and sounds."""
     return [text for text in stage.embedder.embedded if text.endswith("]")]
 
 
@@ -44,7 +44,7 @@ async def nearest(stage: Stage, text: str) -> str:
     return max(cosines, key=cosines.__getitem__)
 
 
-async def test_what_is_seen_and_heard_is_found_by_meaning_and_the_name_by_words(stage: Stage) -> None:
+async def test_media_are_found_by_meaning_and_by_name(stage: Stage) -> None:
     stage.write("assets/IMG_0042.png", png(BICYCLE))
     stage.write("assets/deep/memo.mp3", mp3("a blackbird sings at dusk"))
     stage.write("assets/whiteboard-gateway.jpg", jpeg("boxes and arrows"))
@@ -61,7 +61,7 @@ async def test_what_is_seen_and_heard_is_found_by_meaning_and_the_name_by_words(
     assert await stage.database.read(problems) == []
 
 
-async def test_odd_names_are_one_line_and_found(stage: Stage) -> None:
+async def test_odd_names_are_shown_on_one_line(stage: Stage) -> None:
     stage.write("assets/海边的灯塔.png", png("a hut by the sea"))
     stage.write("assets/two\nlines.png", png("two lines"))
     os.close(os.open(os.fsencode(stage.workspace) + b"/assets/\xff.png", os.O_CREAT | os.O_WRONLY))
@@ -72,7 +72,7 @@ async def test_odd_names_are_one_line_and_found(stage: Stage) -> None:
     await stage.dump()
 
 
-async def test_pictures_of_like_names_are_not_folded_into_one(stage: Stage) -> None:
+async def test_pictures_with_similar_names_are_not_merged(stage: Stage) -> None:
     names = {f"assets/our long holiday in the hut by the sea with all of us {number}.png" for number in range(4)}
     names |= {"assets/again/our long holiday in the hut by the sea with all of us 0.png"}
     for name in names:
@@ -92,7 +92,7 @@ async def test_notes_are_embedded_before_pictures(stage: Stage) -> None:
     assert stage.embedder.embedded[-1].endswith("]")
 
 
-async def test_only_extra_paths_and_chosen_kinds_are_taken(tmp_path: Path, workspace: Path) -> None:
+async def test_only_extra_paths_and_chosen_kinds_are_indexed(tmp_path: Path, workspace: Path) -> None:
     images = MediaRules(frozenset({Modality.IMAGE}), 100_000)
     async with staged(workspace, tmp_path / "state", extra=(".",), media=images) as stage:
         for name in ("memory/a.png", "bank/b.png", "assets/c.png", "assets/.hidden.png", "top.png"):
@@ -105,7 +105,7 @@ async def test_only_extra_paths_and_chosen_kinds_are_taken(tmp_path: Path, works
         assert "folders of the notes" in stage.skipped["bank/b.png"]
 
 
-async def test_one_file_may_be_an_extra_path(tmp_path: Path, workspace: Path) -> None:
+async def test_single_picture_may_be_an_extra_path(tmp_path: Path, workspace: Path) -> None:
     outside = tmp_path / "elsewhere" / "plan.png"
     outside.parent.mkdir()
     outside.write_bytes(png(BICYCLE))
@@ -114,9 +114,7 @@ async def test_one_file_may_be_an_extra_path(tmp_path: Path, workspace: Path) ->
         assert await nearest(stage, BICYCLE) == "../elsewhere/plan.png"
 
 
-async def test_without_the_rules_no_picture_is_taken_and_those_that_are_there_go(
-    tmp_path: Path, workspace: Path
-) -> None:
+async def test_disabled_media_leave_the_index(tmp_path: Path, workspace: Path) -> None:
     async with staged(workspace, tmp_path / "state", extra=("assets",), media=BOTH) as stage:
         stage.write("assets/a.png", png(BICYCLE))
         await stage.embed()
@@ -128,7 +126,7 @@ async def test_without_the_rules_no_picture_is_taken_and_those_that_are_there_go
         assert left == 0
 
 
-async def test_bytes_that_belie_the_name_are_reported_and_not_read_again(stage: Stage) -> None:
+async def test_content_of_another_type_is_reported(stage: Stage) -> None:
     stage.write("assets/fake.png", b"ssh-rsa AAAA")
     stage.write("assets/sound.png", mp3("a bird"))
     stage.write("assets/empty.jpg", b"")
@@ -143,7 +141,7 @@ async def test_bytes_that_belie_the_name_are_reported_and_not_read_again(stage: 
     assert "assets/fake.png" not in stage.skipped
 
 
-async def test_picture_that_becomes_something_else_leaves_nothing(stage: Stage) -> None:
+async def test_picture_replaced_by_other_content_leaves_index(stage: Stage) -> None:
     stage.write("assets/a.png", png(BICYCLE))
     await stage.embed()
     stage.write("assets/a.png", b"-----BEGIN OPENSSH PRIVATE KEY-----")
@@ -153,7 +151,7 @@ async def test_picture_that_becomes_something_else_leaves_nothing(stage: Stage) 
     assert await stage.database.read(lambda db: db.execute(left).get) == 0
 
 
-async def test_too_large_a_picture_is_reported_by_its_own_limit(tmp_path: Path, workspace: Path) -> None:
+async def test_too_large_picture_is_reported_with_its_limit(tmp_path: Path, workspace: Path) -> None:
     small = replace(BOTH, max_file_bytes=500)
     async with staged(workspace, tmp_path / "state", extra=("assets",), media=small) as stage:
         stage.write("assets/large.png", png(BICYCLE, filling=1000))
@@ -198,7 +196,7 @@ async def test_renamed_and_copied_pictures_are_not_embedded_again(
         assert await other.dump() == now
 
 
-async def test_rename_that_a_crash_cut_short_is_finished_later(tmp_path: Path, workspace: Path) -> None:
+async def test_rename_interrupted_by_crash_is_finished_later(tmp_path: Path, workspace: Path) -> None:
     async with staged(workspace, tmp_path / "state", extra=("assets",), media=BOTH) as stage:
         path = stage.write("assets/a.png", png(BICYCLE))
         await stage.embed()
@@ -213,7 +211,7 @@ async def test_rename_that_a_crash_cut_short_is_finished_later(tmp_path: Path, w
         assert "Image file: b.png" in texts
 
 
-async def test_deleted_and_excluded_pictures_are_gone(stage: Stage) -> None:
+async def test_deleted_and_excluded_pictures_leave_index(stage: Stage) -> None:
     first = stage.write("assets/a.png", png(BICYCLE))
     stage.write("assets/b.png", png("an owl on a fence"))
     await stage.embed()
@@ -224,7 +222,7 @@ async def test_deleted_and_excluded_pictures_are_gone(stage: Stage) -> None:
     assert not [hit for hit in (await stage.ask(BICYCLE)).hits if hit.chunk.path.endswith(".png")]
 
 
-async def test_refused_picture_is_set_aside_alone_with_its_reason(tmp_path: Path, workspace: Path) -> None:
+async def test_refused_picture_is_rejected_alone(tmp_path: Path, workspace: Path) -> None:
     embedder = FakeEmbedder(unfit=frozenset({"bicycle"}))
     async with staged(workspace, tmp_path / "state", embedder=embedder, extra=("assets",), media=BOTH) as stage:
         stage.write("assets/a.png", png(BICYCLE))
@@ -237,14 +235,14 @@ async def test_refused_picture_is_set_aside_alone_with_its_reason(tmp_path: Path
         assert len(sent(stage)) == 2
 
 
-async def test_file_that_cannot_be_read_holds_up_no_other_and_is_tried_again(tmp_path: Path, workspace: Path) -> None:
+async def test_unreadable_picture_is_retried_and_delays_no_other(tmp_path: Path, workspace: Path) -> None:
     embedder = FakeEmbedder()
     embedder.goes_on.clear()
     async with staged(workspace, tmp_path / "state", embedder=embedder, extra=("assets",), media=BOTH) as stage:
         stage.write("assets/b.png", png("an owl on a fence"))
         path = stage.write("assets/a.png", png(BICYCLE))
         await stage.sync()
-        hidden = path.rename(tmp_path / "hidden.png")  # and nobody looks for it before it is to be sent
+        hidden = path.rename(tmp_path / "hidden.png")  # not noticed before it is to be sent
         embedder.goes_on.set()
         await eventually_async(lambda: stage.embedding_loop.trouble is not None)
         assert (
@@ -257,7 +255,7 @@ async def test_file_that_cannot_be_read_holds_up_no_other_and_is_tried_again(tmp
         await eventually_async(lambda: stage.embedding_loop.trouble is None)
 
 
-async def test_many_large_pictures_are_sent_few_at_a_time(tmp_path: Path, workspace: Path) -> None:
+async def test_pictures_are_sent_few_at_a_time(tmp_path: Path, workspace: Path) -> None:
     async with staged(workspace, tmp_path / "state", extra=("assets",), media=BOTH) as stage:
         for number in range(10):
             stage.write(f"assets/{number}.png", png(f"picture {number}"))
@@ -282,7 +280,7 @@ async def test_index_with_pictures_equals_a_rebuild(stage: Stage, tmp_path: Path
         assert await other.dump() == now
 
 
-async def test_bytes_are_read_only_where_the_rules_of_the_moment_allow(tmp_path: Path) -> None:
+async def test_bytes_are_read_only_if_current_rules_allow(tmp_path: Path) -> None:
     data = png(BICYCLE)
     (tmp_path / "assets").mkdir()
     (tmp_path / "assets" / "a.png").write_bytes(data)

@@ -1,11 +1,11 @@
-"""What is private stays private whatever becomes of the file that says so, and leaves nothing behind."""
+"""Private notes stay private whatever happens to the ignore file, and leave nothing behind."""
 
 import asyncio
 import gc
 import os
 import shutil
 import socket
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -19,12 +19,6 @@ from tests.waiting import eventually_async
 RULES = "private/\n"
 SECRET = "quetzalcoatlus"
 PATIENT = replace(QUICK, grace=WaitTimes(file=60, root=60))
-
-
-@pytest.fixture
-async def stage(tmp_path: Path, workspace: Path) -> AsyncIterator[Stage]:
-    async with staged(workspace, tmp_path / "state") as stage:
-        yield stage
 
 
 def ignore_file(workspace: Path) -> Path:
@@ -89,16 +83,16 @@ def _locked(path: Path) -> None:
     path.chmod(0)
 
 
-HARMS = [
+BROKEN_RULES = [
     *(_pipe, _folder, _link, _large, _latin, _unmarked, _half_marked, _class, _backslash, _long_line, _many),
     pytest.param(_socket, marks=pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="needs /proc")),
     pytest.param(_locked, marks=pytest.mark.skipif(os.geteuid() == 0, reason="root reads everything")),
 ]
 
 
-@pytest.mark.parametrize("harm", HARMS)
-async def test_last_good_rules_hold_and_nothing_new_is_indexed_while_they_cannot_be_read(
-    stage: Stage, harm: Callable[[Path], None]
+@pytest.mark.parametrize("break_rules", BROKEN_RULES)
+async def test_unreadable_rules_keep_last_rules_and_add_nothing(
+    stage: Stage, break_rules: Callable[[Path], None]
 ) -> None:
     rules = ignore_file(stage.workspace)
     rules.write_text(RULES)
@@ -106,7 +100,7 @@ async def test_last_good_rules_hold_and_nothing_new_is_indexed_while_they_cannot
     await stage.embed()
     before = stage.files
     rules.unlink()
-    harm(rules)
+    break_rules(rules)
     stage.write("memory/private/old.md", f"The {SECRET} sleeps and dreams.\n")
     stage.write("memory/private/new.md", f"The {SECRET} wakes.\n")
     stage.write("memory/diary/today.md", f"A {SECRET} in the garden.\n")
@@ -125,18 +119,18 @@ async def test_last_good_rules_hold_and_nothing_new_is_indexed_while_they_cannot
     assert stage.indexer.state.hold is None
 
 
-@pytest.mark.parametrize("harm", HARMS)
-async def test_nothing_is_indexed_at_the_first_start_while_the_rules_cannot_be_read(
-    tmp_path: Path, workspace: Path, harm: Callable[[Path], None]
+@pytest.mark.parametrize("break_rules", BROKEN_RULES)
+async def test_unreadable_rules_at_first_start_index_nothing(
+    tmp_path: Path, workspace: Path, break_rules: Callable[[Path], None]
 ) -> None:
-    harm(ignore_file(workspace))
+    break_rules(ignore_file(workspace))
     async with staged(workspace, tmp_path / "state") as stage:
         await stage.sync()
         assert stage.files == set()
         assert stage.indexer.state.hold is not None
 
 
-async def test_rules_hold_after_a_restart_with_an_unreadable_file(tmp_path: Path, workspace: Path) -> None:
+async def test_last_rules_apply_after_restart_with_unreadable_file(tmp_path: Path, workspace: Path) -> None:
     ignore_file(workspace).write_text("memory/2026-10-06.md\n")
     async with staged(workspace, tmp_path / "state") as stage:
         await stage.sync()
@@ -151,7 +145,7 @@ async def test_rules_hold_after_a_restart_with_an_unreadable_file(tmp_path: Path
 
 
 @pytest.mark.parametrize("text", [None, "", "# nothing\n", "other/\n"])
-async def test_rules_that_vanish_hold_for_a_while(tmp_path: Path, workspace: Path, text: str | None) -> None:
+async def test_vanished_rules_still_apply_within_the_grace(tmp_path: Path, workspace: Path, text: str | None) -> None:
     rules = ignore_file(workspace)
     rules.write_text(RULES)
     async with staged(workspace, tmp_path / "state", settings=PATIENT) as stage:
@@ -169,7 +163,7 @@ async def test_rules_that_vanish_hold_for_a_while(tmp_path: Path, workspace: Pat
 
 
 @pytest.mark.parametrize("text", ["", "other/\n"])
-async def test_rules_that_stay_away_are_believed_to_be_gone(stage: Stage, text: str) -> None:
+async def test_changed_rules_apply_after_the_grace(stage: Stage, text: str) -> None:
     rules = ignore_file(stage.workspace)
     rules.write_text(RULES)
     stage.write("memory/private/old.md", f"The {SECRET} sleeps.\n")
@@ -184,7 +178,7 @@ def _by_deleting(workspace: Path) -> None:
 
 
 def _by_another_folder(workspace: Path) -> None:
-    """Put another folder in the place of the workspace, with the notes and without names that begin with a dot."""
+    """Replace the workspace with a copy that has the notes but no dot files."""
     workspace.rename(workspace.with_name("before"))
     shutil.copytree(workspace.with_name("before"), workspace, ignore=shutil.ignore_patterns(".*"))
 
@@ -193,9 +187,7 @@ LOSSES = [_by_deleting, _by_another_folder]
 
 
 @pytest.mark.parametrize("lose", LOSSES)
-async def test_rules_whose_file_is_gone_hold_until_another_stands_there(
-    stage: Stage, lose: Callable[[Path], None]
-) -> None:
+async def test_rules_of_deleted_file_apply_until_there_is_another(stage: Stage, lose: Callable[[Path], None]) -> None:
     ignore_file(stage.workspace).write_text(RULES)
     stage.write("memory/private/old.md", f"The {SECRET} sleeps.\n")
     await stage.sync()
@@ -215,7 +207,7 @@ async def test_rules_whose_file_is_gone_hold_until_another_stands_there(
 
 
 @pytest.mark.parametrize("lose", LOSSES)
-async def test_rules_that_vanish_while_nobody_looks_hold(
+async def test_rules_deleted_while_stopped_still_apply(
     tmp_path: Path, workspace: Path, lose: Callable[[Path], None]
 ) -> None:
     ignore_file(workspace).write_text("memory/2026-10-06.md\n")
@@ -230,9 +222,7 @@ async def test_rules_that_vanish_while_nobody_looks_hold(
             assert "gone" in stage.indexer.state.notice
 
 
-async def test_nothing_is_indexed_while_neither_the_rules_nor_what_was_kept_of_them_can_be_read(
-    tmp_path: Path, workspace: Path
-) -> None:
+async def test_nothing_is_indexed_when_rules_and_copy_are_lost(tmp_path: Path, workspace: Path) -> None:
     ignore_file(workspace).write_text("memory/2026-10-06.md\n")
     async with staged(workspace, tmp_path / "state") as stage:
         await stage.sync()
@@ -251,7 +241,7 @@ async def test_nothing_is_indexed_while_neither_the_rules_nor_what_was_kept_of_t
 @pytest.mark.parametrize(
     "end", ["\n", "\r\n", "\r", "\x85", "\u2028", "\u2029", "\u00a0\n", " # mine\n", "\ufeff\n\ufeff"]
 )
-async def test_marks_and_line_ends_of_other_editors_are_understood(stage: Stage, encoding: str, end: str) -> None:
+async def test_encodings_and_line_ends_of_other_editors_are_read(stage: Stage, encoding: str, end: str) -> None:
     ignore_file(stage.workspace).write_bytes(f"private/{end}# x{end}geheim-ü.md{end}".encode(encoding))
     for name in ("memory/private/a.md", "memory/geheim-ü.md", "memory/geheim-u\u0308.md"):
         stage.write(name, f"The {SECRET}.\n")
@@ -260,30 +250,30 @@ async def test_marks_and_line_ends_of_other_editors_are_understood(stage: Stage,
     assert stage.indexer.state.hold is None
 
 
-async def test_exclude_cannot_be_undone_by_the_ignore_file(tmp_path: Path, workspace: Path) -> None:
+async def test_ignore_file_cannot_undo_exclude(tmp_path: Path, workspace: Path) -> None:
     ignore_file(workspace).write_text("!2026-10-06.md\n")
     async with staged(workspace, tmp_path / "state", exclude=["2026-10-06.md"]) as stage:
         await stage.sync()
         assert stage.files == {"MEMORY.md", "memory/2026-10-18.md"}
 
 
-async def test_case_of_a_rule_counts_not_where_the_disk_knows_none(stage: Stage) -> None:
+async def test_rules_ignore_case_on_a_case_insensitive_disk(stage: Stage) -> None:
     stage.write("memory/Geheim.md", f"The {SECRET}.\n")
     ignore_file(stage.workspace).write_text("Memory/geheim.MD\n")
-    # as such a disk has it: one file by both names
+    # on such a disk both names are one file
     ignore_file(stage.workspace).with_name(".MEMORYIGNORE").hardlink_to(ignore_file(stage.workspace))
     await stage.sync()
     assert await stage.found(SECRET) == []
 
 
-async def test_exclude_is_read_as_the_ignore_file_is(tmp_path: Path, workspace: Path) -> None:
+async def test_exclude_has_the_syntax_of_the_ignore_file(tmp_path: Path, workspace: Path) -> None:
     exclude = ["memory\\2026-10-06.md", f"{workspace}/memory/{{2026-10-18,other}}.md"]
     async with staged(workspace, tmp_path / "state", exclude=exclude) as stage:
         await stage.sync()
         assert stage.files == {"MEMORY.md"}
 
 
-async def test_pattern_that_once_hung_is_matched_at_once(stage: Stage) -> None:
+async def test_pattern_with_many_stars_is_matched_quickly(stage: Stage) -> None:
     stage.write(f"memory/{'a' * 200}.md", "The long one.\n")
     ignore_file(stage.workspace).write_text("*a*a*a*a*a*a*a*a*a*a*b\n**/*a*a/**/*a*a/**/*b\n")
     await stage.sync()
@@ -319,9 +309,7 @@ def _by_word_and_a_new_name(workspace: Path) -> None:
 
 
 @pytest.mark.parametrize("hide", [_by_moving, _by_moving_its_folder, _by_rule, _by_word, _by_word_and_a_new_name])
-async def test_note_that_becomes_private_leaves_nothing_behind(
-    stage: Stage, tmp_path: Path, hide: Callable[[Path], None]
-) -> None:
+async def test_private_note_leaves_nothing_behind(stage: Stage, tmp_path: Path, hide: Callable[[Path], None]) -> None:
     name = "memory/topics/secret.md" if hide is _by_moving_its_folder else "memory/secret.md"
     ignore_file(stage.workspace).write_text(RULES)
     stage.write(name, f"The {SECRET} sleeps.\n")
@@ -336,7 +324,7 @@ async def test_note_that_becomes_private_leaves_nothing_behind(
     assert await stage.found("GW-4172") == ["memory/2026-10-06.md"]
 
 
-async def test_earlier_version_of_what_is_private_leaves_nothing_behind(stage: Stage, tmp_path: Path) -> None:
+async def test_earlier_version_of_private_note_leaves_nothing_behind(stage: Stage, tmp_path: Path) -> None:
     stage.write("memory/secret.md", f"The {SECRET} sleeps.\n")
     await stage.embed()
     (earlier,) = await vectors(stage) - await vectors_without(stage, "memory/secret.md")
@@ -348,7 +336,7 @@ async def test_earlier_version_of_what_is_private_leaves_nothing_behind(stage: S
     assert SECRET[3:12].encode() not in left_in(tmp_path / "state").lower()
 
 
-async def test_note_that_comes_back_as_private_leaves_nothing_behind(stage: Stage, tmp_path: Path) -> None:
+async def test_note_that_returns_as_private_leaves_nothing_behind(stage: Stage, tmp_path: Path) -> None:
     note = stage.write("memory/secret.md", f"The {SECRET} sleeps.\n")
     await stage.embed()
     (secret,) = await vectors(stage) - await vectors_without(stage, "memory/secret.md")
@@ -362,7 +350,7 @@ async def test_note_that_comes_back_as_private_leaves_nothing_behind(stage: Stag
 
 
 @pytest.mark.parametrize("hide", [_by_moving, _by_moving_its_folder, _by_rule, _by_word, _by_word_and_a_new_name])
-async def test_note_that_becomes_private_is_not_told_while_the_index_cannot_be_written(
+async def test_private_note_is_hidden_while_index_is_read_only(
     stage: Stage, tmp_path: Path, hide: Callable[[Path], None]
 ) -> None:
     name = "memory/topics/secret.md" if hide is _by_moving_its_folder else "memory/secret.md"
@@ -386,7 +374,7 @@ async def test_note_that_becomes_private_is_not_told_while_the_index_cannot_be_w
     assert SECRET[3:12].encode() not in left_in(tmp_path / "state").lower()
 
 
-async def test_note_that_is_public_again_is_told_though_the_index_could_not_be_written(stage: Stage) -> None:
+async def test_public_note_is_found_again_after_read_only_index(stage: Stage) -> None:
     note = stage.write("memory/secret.md", f"The {SECRET} sleeps.\n")
     before = note.read_bytes()
     await stage.sync()
@@ -415,7 +403,7 @@ async def vectors_without(stage: Stage, name: str) -> set[bytes]:
     return await stage.database.read(lambda db: {row[0] for row in db.execute(sql, (name,))})
 
 
-async def test_many_notes_that_become_private_cost_one_rewrite(stage: Stage) -> None:
+async def test_many_private_notes_cost_one_rewrite(stage: Stage) -> None:
     for number in range(300):
         stage.write(f"memory/n{number}.md", f"Note {number} of the {SECRET}.\n")
     await stage.sync(seconds=60)
@@ -427,7 +415,7 @@ async def test_many_notes_that_become_private_cost_one_rewrite(stage: Stage) -> 
     assert stage.database.writes - writes < 20
 
 
-async def test_private_text_on_its_way_to_the_embedder_is_called_back(stage: Stage, tmp_path: Path) -> None:
+async def test_private_text_is_withdrawn_from_the_embedder(stage: Stage, tmp_path: Path) -> None:
     stage.embedder.goes_on.clear()
     stage.write("memory/secret.md", f"The {SECRET} sleeps.\n")
     await stage.sync()
@@ -441,7 +429,7 @@ async def test_private_text_on_its_way_to_the_embedder_is_called_back(stage: Sta
     assert await vectors(stage) == await vectors_without(stage, "memory/secret.md")
 
 
-async def test_rules_that_change_while_notes_are_read_count_for_them(stage: Stage) -> None:
+async def test_rules_changed_while_notes_are_read_apply_to_them(stage: Stage) -> None:
     async with asyncio.timeout(30):
         for number in range(20):
             ignore_file(stage.workspace).write_text("".join(f"secret-{one}.md\n" for one in range(number + 1)))
@@ -451,7 +439,7 @@ async def test_rules_that_change_while_notes_are_read_count_for_them(stage: Stag
             assert await stage.found(SECRET) == []
 
 
-async def test_rules_that_were_replaced_are_not_kept(stage: Stage) -> None:
+async def test_replaced_rules_are_freed(stage: Stage) -> None:
     def alive() -> int:
         gc.collect()
         return sum(type(it) is Patterns for it in gc.get_objects())

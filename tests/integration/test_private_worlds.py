@@ -1,4 +1,4 @@
-"""Whatever is done to notes and rules in whatever order, no private text is in the index or was given to the embedder.
+"""After any order of changes to notes and rules, no private text is in the index or was sent to the embedder.
 
 MEMORYD_PRIVACY_EXAMPLES says how many programs are tried.
 """
@@ -52,6 +52,6 @@ async def assert_kept_private(program: list[list[Step]], folder: Path) -> None:
 
 @settings(max_examples=EXAMPLES)
 @given(programs)
-def test_no_program_makes_a_private_text_known(program: list[list[Step]]) -> None:
+def test_no_program_reveals_private_text(program: list[list[Step]]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         asyncio.run(assert_kept_private(program, Path(folder)))

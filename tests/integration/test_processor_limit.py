@@ -1,4 +1,4 @@
-"""The last resort: a process in which no thread of Python runs ends, one that works hard does not."""
+"""The last resort: a process whose Python threads are all blocked ends, and one that is only busy does not."""
 
 import signal
 import subprocess
@@ -6,7 +6,7 @@ import sys
 
 from memoryd.wire import Exit
 
-HEARD = """
+LISTENING = """
 import re, sys, time
 from memoryd.daemon.heartbeats import Heartbeats
 beats = Heartbeats(lambda: [], ends_process=True, tick_seconds=0.05, processor_seconds=1.0)
@@ -22,18 +22,20 @@ print("over")
 """
 
 
-def ended(how: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-c", HEARD, how], capture_output=True, text=True, check=False, timeout=120)
+def run(how: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", LISTENING, how], capture_output=True, text=True, check=False, timeout=120
+    )
 
 
-def test_native_code_that_lets_nobody_run_ends_the_process_with_its_stacks() -> None:
-    done = ended("native")
+def test_native_code_that_blocks_all_threads_ends_the_process() -> None:
+    done = run("native")
     assert done.returncode == -signal.SIGPROF
     assert "in spin" in done.stderr
 
 
-def test_hard_work_in_python_is_no_reason_to_end() -> None:
-    done = ended("python")
+def test_busy_python_code_does_not_end_the_process() -> None:
+    done = run("python")
     assert (done.returncode, done.stdout) == (0, "over\n")
 
 
@@ -48,7 +50,7 @@ except BlockingIOError:
     os.set_blocking(writer, True)
 os.dup2(writer, 2)
 """
-"""Before a program: nobody reads what it says."""
+"""Put before a program: its standard error is full."""
 STUCK_AT_A_PIPE = """
 from memoryd.daemon.heartbeats import end_stalled
 from memoryd.domain.clock import Heartbeat, HeartState
@@ -56,7 +58,7 @@ end_stalled([Heartbeat("event loop", HeartState.STALLED, 61.0, 60.0)], None)
 """
 
 
-def test_last_words_that_nobody_takes_keep_no_process_alive() -> None:
+def test_full_stderr_does_not_keep_a_stalled_process_alive() -> None:
     done = subprocess.run([sys.executable, "-c", FULL_PIPE + STUCK_AT_A_PIPE], check=False, timeout=120)
     assert done.returncode == Exit.STALLED
 
@@ -71,7 +73,7 @@ async def work():
     beating = asyncio.create_task(beats.run())
     while not beats.stalled:
         await asyncio.sleep(0.01)
-    await asyncio.sleep(0.5)  # the fault itself: longer than the stacks need that nobody reads
+    await asyncio.sleep(0.5)  # the fault itself: longer than printing the stacks takes
     beating.cancel()
 with stuck.work(), beats.listening():
     asyncio.run(work())
@@ -79,7 +81,7 @@ print("went on", os.get_blocking(2))
 """
 
 
-def test_stacks_of_a_stalled_part_wait_for_nobody_to_read_them() -> None:
+def test_full_stderr_does_not_block_stacks_of_a_stalled_part() -> None:
     done = subprocess.run(
         [sys.executable, "-c", FULL_PIPE + STALLS_BESIDE_A_FULL_PIPE],
         stdout=subprocess.PIPE,

@@ -1,7 +1,8 @@
-"""Questions and answers as conversations: found soon after they were said, and gone as soon as they are forgotten."""
+"""Stored turns as conversations: found soon after they are added, and gone when forgotten."""
 
 import asyncio
 import json
+from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -22,6 +23,12 @@ NAME = "discord-wen-20261018"
 PATH = turns_path(NAME)
 
 
+@pytest.fixture
+async def talk(tmp_path: Path) -> AsyncIterator[Talk]:
+    async with talking(tmp_path) as running:
+        yield running
+
+
 def say(store: QaStore, *questions: str, session: str = NAME, agent: str = "main", at: datetime = BEGUN) -> None:
     for number, question in enumerate(questions):
         assert store.turns.append(session, RawTurn(question, None, at + timedelta(seconds=number)), agent=agent)
@@ -32,57 +39,45 @@ async def stamp(talk: Talk, path: str = PATH) -> str:
     return {str(name): one.stamp for name, one in known.items()}.get(path, "")
 
 
-async def test_a_turn_is_found_after_it_was_said_without_anybody_asking(tmp_path: Path) -> None:
-    async with talking(tmp_path) as talk:
-        await talk.sync()
-        say(talk.store, "Where does the quetzal nest?")
-        await eventually_async(lambda: talk.found("quetzal"))
+async def test_new_turn_is_indexed_without_a_question(talk: Talk) -> None:
+    await talk.sync()
+    say(talk.store, "Where does the quetzal nest?")
+    await eventually_async(lambda: talk.found("quetzal"))
+    say(talk.store, "And the toucan?")
+    await eventually_async(lambda: talk.found("toucan"))
+    assert await talk.found("toucan") == [f"{PATH} 1-3"]
+
+
+async def test_turn_not_read_in_time_makes_the_arm_partial(talk: Talk) -> None:
+    say(talk.store, "Where does the quetzal nest?")
+    await talk.sync()
+    async with talk.conversations.writer.lock:
         say(talk.store, "And the toucan?")
-        await eventually_async(lambda: talk.found("toucan"))
-        assert await talk.found("toucan") == [f"{PATH} 1-3"]
-
-
-async def test_a_question_finds_the_turn_that_was_added_before_it(tmp_path: Path) -> None:
-    async with talking(tmp_path) as talk:
-        await talk.sync()
-        say(talk.store, "Where does the quetzal nest?")
         await asyncio.sleep(0)
-        arm, is_found = await talk.asked("quetzal", fresh_seconds=20)
-        assert (arm.state, is_found) == (ArmState.OK, True)
+        for seconds in (0, 0.05):
+            partial = Arm(ArmState.PARTIAL, STILL_READING)
+            assert await talk.asked("toucan", fresh_seconds=seconds) == (partial, False)
+            assert await talk.asked("quetzal", fresh_seconds=seconds) == (partial, True)
+    arm, is_found = await talk.asked("toucan", fresh_seconds=20)
+    assert (arm.state, is_found) == (ArmState.OK, True)
 
 
-async def test_a_turn_that_is_not_read_in_time_is_said_to_be_lacking(tmp_path: Path) -> None:
-    async with talking(tmp_path) as talk:
-        say(talk.store, "Where does the quetzal nest?")
-        await talk.sync()
-        async with talk.conversations.writer.lock:
-            say(talk.store, "And the toucan?")
-            await asyncio.sleep(0)
-            for seconds in (0, 0.05):
-                lacking = Arm(ArmState.PARTIAL, STILL_READING)
-                assert await talk.asked("toucan", fresh_seconds=seconds) == (lacking, False)
-                assert await talk.asked("quetzal", fresh_seconds=seconds) == (lacking, True)
-        arm, is_found = await talk.asked("toucan", fresh_seconds=20)
-        assert (arm.state, is_found) == (ArmState.OK, True)
+async def test_each_turn_has_two_lines(talk: Talk) -> None:
+    say(talk.store, "Where does the quetzal nest?", "And the\n\ntoucan?")
+    talk.store.turns.mark(SessionId(NAME), 1, "In a hole of a dead tree.", agent="main")
+    assert await talk.sync() == ""
+    lines = await talk.conversations.lines(PATH, 1, 4)
+    assert lines == {
+        1: "User: Where does the quetzal nest?",
+        2: "Assistant: In a hole of a dead tree.",
+        3: "User: And the toucan?",
+    }
+    talk.store.turns.mark(SessionId(NAME), 1, None, agent="main")
+    await talk.sync()
+    assert (await talk.conversations.lines(PATH, 1, 4)).keys() == {1, 3}
 
 
-async def test_turns_stand_on_two_lines_each(tmp_path: Path) -> None:
-    async with talking(tmp_path) as talk:
-        say(talk.store, "Where does the quetzal nest?", "And the\n\ntoucan?")
-        talk.store.turns.mark(SessionId(NAME), 1, "In a hole of a dead tree.", agent="main")
-        assert await talk.sync() == ""
-        lines = await talk.conversations.lines(PATH, 1, 4)
-        assert lines == {
-            1: "User: Where does the quetzal nest?",
-            2: "Assistant: In a hole of a dead tree.",
-            3: "User: And the toucan?",
-        }
-        talk.store.turns.mark(SessionId(NAME), 1, None, agent="main")
-        await talk.sync()
-        assert (await talk.conversations.lines(PATH, 1, 4)).keys() == {1, 3}
-
-
-async def test_a_restart_reads_only_what_changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_restart_reads_only_changed_sessions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async with talking(tmp_path) as talk:
         for day in range(5):
             say(talk.store, f"What about day {day}?", session=f"discord-wen-2026101{day}")
@@ -91,11 +86,11 @@ async def test_a_restart_reads_only_what_changed(tmp_path: Path, monkeypatch: py
     read: list[str] = []
     whole = SessionFiles.read
 
-    def noted(files: SessionFiles, name: SessionId) -> StoredSession | None:
+    def record_read(files: SessionFiles, name: SessionId) -> StoredSession | None:
         read.append(name)
         return whole(files, name)
 
-    monkeypatch.setattr(SessionFiles, "read", noted)
+    monkeypatch.setattr(SessionFiles, "read", record_read)
     async with talking(tmp_path) as talk:
         await talk.sync()
         assert read == []
@@ -104,7 +99,7 @@ async def test_a_restart_reads_only_what_changed(tmp_path: Path, monkeypatch: py
         assert set(read) == {"discord-wen-20261013"}
 
 
-async def test_a_session_in_the_archive_stays_and_a_lost_index_finds_it(tmp_path: Path) -> None:
+async def test_archived_session_stays_and_survives_a_lost_index(tmp_path: Path) -> None:
     async with talking(tmp_path) as talk:
         say(talk.store, "Where does the quetzal nest?")
         await talk.sync()
@@ -123,73 +118,68 @@ async def _is_archived(talk: Talk) -> bool:
     return (await stamp(talk)).startswith("archive")
 
 
-async def test_forgotten_session_is_gone_from_the_file_and_may_begin_anew(tmp_path: Path) -> None:
-    async with talking(tmp_path) as talk:
-        say(talk.store, "Where does the quetzalcoatlus nest?")
-        await talk.sync()
-        talk.store.forgetting.forget(SessionId(NAME), agent="main")
-        assert await talk.conversations.forget(PATH) == 1
-        assert await talk.found("quetzalcoatlus") == []
-        with pytest.raises(NotFound):
-            await talk.conversations.lines(PATH, 1, 2)
-        await talk.sync()
-        await talk.conversations.database.checkpoint()
-        assert b"quetzalcoatlus" not in _bytes(tmp_path)
-        say(talk.store, "Where does the heron nest?")
-        await talk.sync()
-        assert await talk.found("heron") == [f"{PATH} 1-1"]
+async def test_forgotten_session_is_erased_and_may_begin_anew(tmp_path: Path, talk: Talk) -> None:
+    say(talk.store, "Where does the quetzalcoatlus nest?")
+    await talk.sync()
+    talk.store.forgetting.forget(SessionId(NAME), agent="main")
+    assert await talk.conversations.forget(PATH) == 1
+    assert await talk.found("quetzalcoatlus") == []
+    with pytest.raises(NotFound):
+        await talk.conversations.lines(PATH, 1, 2)
+    await talk.sync()
+    await talk.conversations.database.checkpoint()
+    assert b"quetzalcoatlus" not in _bytes(tmp_path)
+    say(talk.store, "Where does the heron nest?")
+    await talk.sync()
+    assert await talk.found("heron") == [f"{PATH} 1-1"]
 
 
-async def test_a_deleted_or_unremembered_session_leaves_the_index(tmp_path: Path) -> None:
-    async with talking(tmp_path) as talk:
-        say(talk.store, "Where does the quetzal nest?")
-        say(talk.store, "Where does the heron nest?", session="discord-an-20261018")
-        await talk.sync()
-        (tmp_path / "notes" / "memory" / "sessions" / f"{NAME}.json").unlink()
-        talk.store.turns.set_remembered(SessionId("discord-an-20261018"), False, agent="main")
-        await talk.sync()
-        assert await talk.found("quetzal") == []
-        assert await talk.found("heron") == []
-        assert await talk.conversations.database.conversations.known() == {}
+async def test_deleted_or_withheld_session_leaves_the_index(tmp_path: Path, talk: Talk) -> None:
+    say(talk.store, "Where does the quetzal nest?")
+    say(talk.store, "Where does the heron nest?", session="discord-an-20261018")
+    await talk.sync()
+    (tmp_path / "notes" / "memory" / "sessions" / f"{NAME}.json").unlink()
+    talk.store.turns.set_remembered(SessionId("discord-an-20261018"), False, agent="main")
+    await talk.sync()
+    assert await talk.found("quetzal") == []
+    assert await talk.found("heron") == []
+    assert await talk.conversations.database.conversations.known() == {}
 
 
-async def test_a_workspace_that_is_not_mounted_keeps_what_was_read(tmp_path: Path) -> None:
-    async with talking(tmp_path) as talk:
-        say(talk.store, "Where does the quetzal nest?")
-        await talk.sync()
-        away = (tmp_path / "notes").rename(tmp_path / "away")
-        assert await talk.sync() == ""
-        assert await talk.found("quetzal") == [f"{PATH} 1-1"]
-        away.rename(tmp_path / "notes")
-        await talk.sync()
-        assert talk.conversations.trouble is None
-        assert await talk.found("quetzal") == [f"{PATH} 1-1"]
+async def test_unmounted_workspace_keeps_indexed_sessions(tmp_path: Path, talk: Talk) -> None:
+    say(talk.store, "Where does the quetzal nest?")
+    await talk.sync()
+    away = (tmp_path / "notes").rename(tmp_path / "away")
+    assert await talk.sync() == ""
+    assert await talk.found("quetzal") == [f"{PATH} 1-1"]
+    away.rename(tmp_path / "notes")
+    await talk.sync()
+    assert talk.conversations.trouble is None
+    assert await talk.found("quetzal") == [f"{PATH} 1-1"]
 
 
-async def test_a_damaged_session_keeps_what_was_read_and_stops_no_other(tmp_path: Path) -> None:
-    async with talking(tmp_path) as talk:
-        say(talk.store, "Where does the quetzal nest?")
-        await talk.sync()
-        (tmp_path / "notes" / "memory" / "sessions" / f"{NAME}.json").write_text("{")
-        say(talk.store, "Where does the heron nest?", session="discord-an-20261018")
-        await talk.sync()
-        assert await talk.found("quetzal") == [f"{PATH} 1-1"]
-        assert await talk.found("heron") == [f"{turns_path('discord-an-20261018')} 1-1"]
+async def test_damaged_session_stays_indexed_and_stops_no_other(tmp_path: Path, talk: Talk) -> None:
+    say(talk.store, "Where does the quetzal nest?")
+    await talk.sync()
+    (tmp_path / "notes" / "memory" / "sessions" / f"{NAME}.json").write_text("{")
+    say(talk.store, "Where does the heron nest?", session="discord-an-20261018")
+    await talk.sync()
+    assert await talk.found("quetzal") == [f"{PATH} 1-1"]
+    assert await talk.found("heron") == [f"{turns_path('discord-an-20261018')} 1-1"]
 
 
-async def test_an_archive_that_cannot_be_read_costs_that_session_alone(tmp_path: Path) -> None:
-    async with talking(tmp_path) as talk:
-        archive = tmp_path / "notes" / "memory" / "archive"
-        archive.mkdir()
-        (archive / "old.json").write_text("{")
-        say(talk.store, "Where does the quetzal nest?")
-        assert await talk.sync() == ""
-        assert await talk.found("quetzal") == [f"{PATH} 1-1"]
-        feeder, *_ = talk.conversations.feeders
-        assert list(feeder.failures) == [turns_path("old")]
+async def test_unreadable_archived_session_affects_only_itself(tmp_path: Path, talk: Talk) -> None:
+    archive = tmp_path / "notes" / "memory" / "archive"
+    archive.mkdir()
+    (archive / "old.json").write_text("{")
+    say(talk.store, "Where does the quetzal nest?")
+    assert await talk.sync() == ""
+    assert await talk.found("quetzal") == [f"{PATH} 1-1"]
+    feeder, *_ = talk.conversations.feeders
+    assert list(feeder.failures) == [turns_path("old")]
 
 
-async def test_each_agent_has_a_file_of_its_own_with_its_own_words_alone(tmp_path: Path) -> None:
+async def test_each_agent_has_its_own_index_file(tmp_path: Path) -> None:
     async with talking(tmp_path, agent="main") as one:
         say(one.store, "Where does the quetzal nest?")
         say(one.store, "Where does the heron nest?", session="discord-an-20261018", agent="other")
@@ -207,7 +197,7 @@ async def test_each_agent_has_a_file_of_its_own_with_its_own_words_alone(tmp_pat
     assert b"heron" not in (tmp_path / "conversations-main.sqlite").read_bytes()
 
 
-async def test_a_long_session_is_read_in_steps_and_equals_one_that_grew(tmp_path: Path) -> None:
+async def test_long_session_read_in_steps_equals_one_that_grew(tmp_path: Path) -> None:
     async with talking(tmp_path) as talk:
         for begin in range(0, 600, 150):
             say(talk.store, *(f"What is question {number}?" for number in range(begin, begin + 150)))
@@ -221,18 +211,17 @@ async def test_a_long_session_is_read_in_steps_and_equals_one_that_grew(tmp_path
         assert await talk.dump() == grown
 
 
-async def test_turns_numbered_far_apart_cost_no_room(tmp_path: Path) -> None:
-    async with talking(tmp_path) as talk:
-        say(talk.store, "Where does the quetzal nest?", "And the toucan?")
-        file = tmp_path / "notes" / "memory" / "sessions" / f"{NAME}.json"
-        file.write_text(json.dumps(json.loads(file.read_text())).replace('"seq": 2', '"seq": 900000000'))
-        await talk.sync()
-        assert await talk.found("toucan") == [f"{PATH} 1799999999-1799999999"]
+async def test_gap_in_turn_numbers_is_harmless(tmp_path: Path, talk: Talk) -> None:
+    say(talk.store, "Where does the quetzal nest?", "And the toucan?")
+    file = tmp_path / "notes" / "memory" / "sessions" / f"{NAME}.json"
+    file.write_text(json.dumps(json.loads(file.read_text())).replace('"seq": 2', '"seq": 900000000'))
+    await talk.sync()
+    assert await talk.found("toucan") == [f"{PATH} 1799999999-1799999999"]
 
 
-async def test_vectors_come_after_those_of_notes(tmp_path: Path) -> None:
+async def test_vectors_of_notes_come_first(tmp_path: Path) -> None:
     async with talking(tmp_path, is_embedding=True) as talk:
-        # the lane of the notes is woken and has not looked yet: it may have work
+        # the embedding loop of the notes is woken and may have work
         talk.notes.wake()
         say(talk.store, "Where does the quetzal nest?")
         await talk.sync()
@@ -248,7 +237,7 @@ async def test_vectors_come_after_those_of_notes(tmp_path: Path) -> None:
         assert await talk.conversations.embedding_loop.wait_until_embedded() is None
 
 
-async def test_vectors_of_what_is_forgotten_go_too(tmp_path: Path) -> None:
+async def test_vectors_of_forgotten_session_are_deleted(tmp_path: Path) -> None:
     async with talking(tmp_path, is_embedding=True) as talk:
         say(talk.store, "Where does the quetzal nest?")
         say(talk.store, "Where does the toucan nest?", session="other")
@@ -265,7 +254,7 @@ async def test_vectors_of_what_is_forgotten_go_too(tmp_path: Path) -> None:
         assert await talk.found("toucan")
 
 
-async def test_a_file_of_somebody_else_is_left_and_costs_conversations_alone(tmp_path: Path) -> None:
+async def test_foreign_index_file_affects_only_conversations(tmp_path: Path) -> None:
     file = tmp_path / "conversations-main.sqlite"
     file.write_bytes(b"no database at all" * 1000)
     async with talking(tmp_path) as talk:
@@ -281,15 +270,14 @@ def _bytes(folder: Path) -> bytes:
     return b"".join(file.read_bytes() for file in folder.glob("conversations-main.sqlite*"))
 
 
-async def test_nothing_is_indexed_of_a_session_whose_forgetting_has_begun(tmp_path: Path) -> None:
-    async with talking(tmp_path) as talk:
-        say(talk.store, "Where does the quetzal nest?")
-        await talk.sync()
-        assert await talk.found("quetzal")
-        await talk.conversations.withheld.begin_forgetting(PATH)
-        await talk.sync()
-        assert not await talk.found("quetzal")
-        assert await talk.conversations.parts(PATH) == 0
-        await talk.conversations.withheld.end_forgetting(PATH)
-        await talk.sync()
-        assert await talk.found("quetzal")
+async def test_session_being_forgotten_is_not_indexed(talk: Talk) -> None:
+    say(talk.store, "Where does the quetzal nest?")
+    await talk.sync()
+    assert await talk.found("quetzal")
+    await talk.conversations.withheld.begin_forgetting(PATH)
+    await talk.sync()
+    assert not await talk.found("quetzal")
+    assert await talk.conversations.parts(PATH) == 0
+    await talk.conversations.withheld.end_forgetting(PATH)
+    await talk.sync()
+    assert await talk.found("quetzal")

@@ -1,4 +1,4 @@
-"""Rows 81 to 96 of the fault catalogue: whatever qmd does, the question is answered in time and nothing is left."""
+"""Rows 81 to 96 of the fault catalogue: whatever qmd does, questions are answered in time and no process is left."""
 
 import asyncio
 import json
@@ -14,8 +14,7 @@ import pytest
 from memoryd.qmd.query import FLOOR
 from memoryd.qmd.server import ServerPhase
 from tests.integration.composed import Composed, composed
-from tests.integration.qmd_standin import ANSWER, LEASE, QUESTION, StandIn
-from tests.integration.tiny_gguf import gguf
+from tests.integration.qmd_standin import ANSWER, LEASE, QUESTION, StandIn, write_embed_model
 from tests.sweeps import swept
 from tests.waiting import eventually_async
 
@@ -29,12 +28,12 @@ def settings(standin: StandIn, **more: object) -> dict[str, object]:
 
 
 async def answered_by(running: Composed, engine: str, *, within: float = 5.0) -> str:
-    """Ask; the answer must be right, in time, and from `engine`. Returns the reason of the fallback."""
+    """Ask; the answer must be right, in time, and from `engine`. Return the reason of the fallback."""
     start = time.monotonic()
     found = await running.search(QUESTION)
     assert time.monotonic() - start < within
     while engine == "qmd" != found.engine.name and time.monotonic() - start < 2 * within:
-        # on a busy machine a second, which is its time here, may not do
+        # on a busy machine its time of one second may be too short
         found = await running.search(QUESTION)
     assert [hit.chunk.path for hit in found.hits][:1] == [ANSWER]
     assert found.engine.name == engine
@@ -64,7 +63,7 @@ async def test_server_answers_and_is_started_once(tmp_path: Path, workspace: Pat
 async def test_f081_unfit_program_is_explained(
     tmp_path: Path, workspace: Path, standin: StandIn, way: str, reason: str
 ) -> None:
-    """A qmd that tells no version, or too old a one, is asked once; the built-in answers with the reason."""
+    """A qmd without a version, or with an old one, is asked once; the builtin index answers with the reason."""
     standin.behave(version=way)
     async with composed(tmp_path, workspace, settings(standin)) as running:
         await eventually_async(
@@ -118,7 +117,7 @@ async def test_f082_f085_f086_noise_around_an_answer_is_read_through(
         await answered_by(running, "qmd")
 
 
-async def test_unknown_option_is_left_out_the_second_time(tmp_path: Path, workspace: Path, standin: StandIn) -> None:
+async def test_unknown_option_is_omitted_on_retry(tmp_path: Path, workspace: Path, standin: StandIn) -> None:
     standin.behave(mcp="exit 1", query="fail error: unknown option '--no-rerank'")
     async with composed(tmp_path, workspace, settings(standin)) as running:
         await running.ready()
@@ -148,11 +147,11 @@ async def test_f082_f084_f088_broken_server_falls_back_in_the_same_call(
 
 async def eventually_answered_by_qmd(running: Composed) -> None:
     async with asyncio.timeout(60):
-        while (await running.search(QUESTION)).engine.name != "qmd":  # noqa: ASYNC110  it recovers by itself
+        while (await running.search(QUESTION)).engine.name != "qmd":  # noqa: ASYNC110  qmd recovers in the background
             await asyncio.sleep(0.05)
 
 
-async def test_f082_rubbish_between_answers_is_passed_over(tmp_path: Path, workspace: Path, standin: StandIn) -> None:
+async def test_f082_rubbish_between_answers_is_skipped(tmp_path: Path, workspace: Path, standin: StandIn) -> None:
     """Rubbish between the answers of the server is passed over."""
     standin.behave(mcp_query="rubbish")
     async with composed(tmp_path, workspace, settings(standin)) as running:
@@ -186,9 +185,7 @@ async def test_f083_embedding_error_behind_success_falls_back(
     tmp_path: Path, workspace: Path, standin: StandIn
 ) -> None:
     """Success with an embedding error behind it falls back, with the reason."""
-    model = tmp_path / "home" / ".cache" / "qmd" / "models" / "hf_ggml-org_embeddinggemma-300M-Q8_0.gguf"
-    model.parent.mkdir(parents=True)
-    model.write_bytes(gguf())
+    write_embed_model(tmp_path)
     standin.behave(results=[], mcp_query="warn Embedding error: Error: No model file found")
     async with composed(tmp_path, workspace, settings(standin, searchMode="vsearch")) as running:
         await running.ready()
@@ -197,7 +194,7 @@ async def test_f083_embedding_error_behind_success_falls_back(
         assert "cannot embed" in await answered_by(running, "builtin")
 
 
-async def test_model_that_is_missing_is_never_fetched(tmp_path: Path, workspace: Path, standin: StandIn) -> None:
+async def test_missing_model_is_never_downloaded(tmp_path: Path, workspace: Path, standin: StandIn) -> None:
     async with composed(tmp_path, workspace, settings(standin, searchMode="vsearch")) as running:
         await eventually_async(lambda: "no embedding model" in (running.sidecar.qmd.unavailable_because or ""))
         assert "no embedding model" in await answered_by(running, "builtin")
@@ -210,14 +207,14 @@ async def test_model_that_is_missing_is_never_fetched(tmp_path: Path, workspace:
 
 @swept("way", ["hang", "ignore TERM", "stop"], 1)
 async def test_f084_hanging_update_is_ended(tmp_path: Path, workspace: Path, standin: StandIn, way: str) -> None:
-    """A hanging update is ended at its deadline, told as the reason, and later tried again."""
+    """A hanging update is ended at its deadline, reported as the reason, and retried later."""
     standin.behave(update=way)
-    # time enough for an update that does not hang, beside whatever else runs
+    # enough time for an update that does not hang, on a busy machine
     short = {"updateTimeoutMs": 2000, "commandTimeoutMs": 5000}
     async with composed(tmp_path, workspace, settings(standin, update=short)) as running:
-        told = "qmd update did not end within"
-        await eventually_async(lambda: told in (running.sidecar.qmd.unavailable_because or ""))
-        assert told in await answered_by(running, "builtin", within=1)
+        reason = "qmd update did not end within"
+        await eventually_async(lambda: reason in (running.sidecar.qmd.unavailable_because or ""))
+        assert reason in await answered_by(running, "builtin", within=1)
         standin.behave(update="ok")
         await running.ready()
         await eventually_answered_by_qmd(running)
@@ -238,7 +235,7 @@ async def test_f089_f092_crash_loop_backs_off_and_is_reaped(tmp_path: Path, work
 
 
 async def test_f090_many_questions_start_few_processes(tmp_path: Path, workspace: Path, standin: StandIn) -> None:
-    """Of fifty questions at most two become processes; all are answered, some told busy."""
+    """Of fifty questions at most two become processes; all are answered, some with the reason busy."""
     standin.behave(mcp="exit 1", query="hang")
     async with composed(tmp_path, workspace, settings(standin)) as running:
         await running.ready()
@@ -255,10 +252,10 @@ async def test_f090_many_questions_start_few_processes(tmp_path: Path, workspace
         assert any("busy" in one.fallback.reason for one in found if one.fallback)
 
 
-async def test_f093_busy_index_is_tried_again_and_damaged_one_made_anew(
+async def test_f093_busy_index_is_retried_and_damaged_one_rebuilt(
     tmp_path: Path, workspace: Path, standin: StandIn
 ) -> None:
-    """A locked index is tried again, and a damaged one is made anew."""
+    """A locked index is retried, and a damaged one is rebuilt."""
     standin.behave(update="fail SqliteError: database is locked")
     async with composed(tmp_path, workspace, settings(standin)) as running:
         await eventually_async(lambda: len(standin.calls("update")) >= 3)
@@ -270,7 +267,7 @@ async def test_f093_busy_index_is_tried_again_and_damaged_one_made_anew(
         await running.ready()
 
 
-async def test_f093_hit_that_no_longer_holds_is_dropped(tmp_path: Path, workspace: Path, standin: StandIn) -> None:
+async def test_f093_outdated_hit_is_dropped(tmp_path: Path, workspace: Path, standin: StandIn) -> None:
     """A hit whose lines the file does not have is dropped."""
     async with composed(tmp_path, workspace, settings(standin)) as running:
         await running.ready()
@@ -283,7 +280,7 @@ async def test_f093_hit_that_no_longer_holds_is_dropped(tmp_path: Path, workspac
 async def test_f094_question_is_never_an_option(
     tmp_path: Path, workspace: Path, standin: StandIn, question: str
 ) -> None:
-    """Each odd question stands behind `--`, as one argument of plain words."""
+    """Each odd question follows `--`, as one argument of plain words."""
     standin.behave(mcp="exit 1")
     async with composed(tmp_path, workspace, settings(standin)) as running:
         await running.ready()
@@ -311,8 +308,10 @@ async def test_f094_question_is_never_an_option(
     ],
     3,
 )
-async def test_f095_only_documents_are_told(tmp_path: Path, workspace: Path, standin: StandIn, file: str) -> None:
-    """Of hits that point at secrets, hidden, private or linked files only the note is told."""
+async def test_f095_only_public_documents_are_returned(
+    tmp_path: Path, workspace: Path, standin: StandIn, file: str
+) -> None:
+    """Of hits that point at secrets, hidden, private or linked files only the note is returned."""
     (workspace / "secret.md").write_text("The lease is secret.\n")
     (workspace / "memory" / ".hidden.md").write_text("The lease is hidden.\n")
     (workspace / "memory" / "private.md").write_text("---\nmemory: false\n---\nThe lease is private.\n")
@@ -327,7 +326,7 @@ async def test_f095_only_documents_are_told(tmp_path: Path, workspace: Path, sta
 
 
 @needs_proc
-async def test_f096_child_sees_nothing_it_need_not(
+async def test_f096_child_has_no_secrets_or_descriptors(
     tmp_path: Path, workspace: Path, standin: StandIn, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The child sees no secret of the environment, no other descriptor, and its own folders."""
@@ -352,12 +351,10 @@ async def test_f096_child_sees_nothing_it_need_not(
 
 
 @pytest.mark.parametrize("command", ["update", "embed", "query"])
-async def test_kill_9_in_the_middle_is_answered_by_the_builtin_index(
+async def test_killed_command_falls_back_to_builtin_index(
     tmp_path: Path, workspace: Path, standin: StandIn, command: str
 ) -> None:
-    model = tmp_path / "home" / ".cache" / "qmd" / "models" / "hf_ggml-org_embeddinggemma-300M-Q8_0.gguf"
-    model.parent.mkdir(parents=True)
-    model.write_bytes(gguf())
+    write_embed_model(tmp_path)
     mode = "query" if command == "embed" else "search"
     standin.behave(**{command: "hang"}, mcp="exit 1")
     async with composed(tmp_path, workspace, settings(standin, searchMode=mode)) as running:
@@ -374,7 +371,7 @@ async def test_kill_9_in_the_middle_is_answered_by_the_builtin_index(
         assert [hit.chunk.path for hit in found.hits][:1] == [ANSWER]
 
 
-async def test_server_killed_in_the_middle_of_a_question(tmp_path: Path, workspace: Path, standin: StandIn) -> None:
+async def test_killed_server_falls_back_to_builtin_index(tmp_path: Path, workspace: Path, standin: StandIn) -> None:
     async with composed(tmp_path, workspace, settings(standin, limits={"timeoutMs": 4000})) as running:
         await running.ready()
         await answered_by(running, "qmd")

@@ -1,4 +1,4 @@
-"""How qmd is kept up to date, stopped when nobody asks, and what is saved while it is well; with the stand-in."""
+"""Maintenance of qmd: updates, stopping when idle, and fewer builtin vectors while it works; with the stand-in."""
 
 import asyncio
 import os
@@ -14,20 +14,18 @@ from memoryd.qmd.server import QmdServer, ServerPhase, ServerTimes
 from memoryd.sidecar.process import ChildSpec, allowed_environment
 from tests.fakes import FakeEmbedder
 from tests.integration.composed import Composed, composed
-from tests.integration.qmd_standin import ANSWER, QUESTION, StandIn
+from tests.integration.qmd_standin import ANSWER, QUESTION, StandIn, write_embed_model
 from tests.integration.test_qmd_faults import answered_by, eventually_answered_by_qmd
 from tests.integration.tiny_gguf import gguf
 from tests.sweeps import swept
 from tests.waiting import eventually_async
-
-EMBED_MODEL = Path("home", ".cache", "qmd", "models", "hf_ggml-org_embeddinggemma-300M-Q8_0.gguf")
 
 
 def settings(standin: StandIn, *, update: dict[str, object] | None = None, **more: object) -> dict[str, object]:
     return {"command": str(standin.program), "update": {"debounceMs": 100, **(update or {})}, **more}
 
 
-async def test_boot_sync_is_waited_for_on_demand(tmp_path: Path, workspace: Path, standin: StandIn) -> None:
+async def test_boot_sync_is_waited_for_if_configured(tmp_path: Path, workspace: Path, standin: StandIn) -> None:
     standin.behave(update="wait")
     waits = settings(standin, update={"waitForBootSync": True})
     async with composed(tmp_path, workspace, waits) as running:
@@ -39,9 +37,7 @@ async def test_boot_sync_is_waited_for_on_demand(tmp_path: Path, workspace: Path
         assert (found.engine.name, found.hits[0].chunk.path) == ("qmd", ANSWER)
 
 
-async def test_boot_sync_that_lasts_longer_than_a_question_is_not_waited_for(
-    tmp_path: Path, workspace: Path, standin: StandIn
-) -> None:
+async def test_wait_for_boot_sync_ends_with_the_question(tmp_path: Path, workspace: Path, standin: StandIn) -> None:
     standin.behave(update="wait")
     waits = settings(standin, update={"waitForBootSync": True}, limits={"timeoutMs": 300})
     async with composed(tmp_path, workspace, waits) as running:
@@ -55,9 +51,7 @@ async def test_boot_sync_is_not_waited_for_by_default(tmp_path: Path, workspace:
         assert "starting" in await answered_by(running, "builtin", within=1)
 
 
-async def test_first_update_that_is_put_off_comes_when_it_is_asked_for(
-    tmp_path: Path, workspace: Path, standin: StandIn
-) -> None:
+async def test_delayed_first_update_runs_on_demand(tmp_path: Path, workspace: Path, standin: StandIn) -> None:
     late = settings(standin, update={"startup": "idle", "startupDelayMs": 3_600_000})
     async with composed(tmp_path, workspace, late) as running:
         assert "starting" in await answered_by(running, "builtin", within=1)
@@ -70,22 +64,18 @@ async def test_first_update_that_is_put_off_comes_when_it_is_asked_for(
 async def test_index_and_vectors_are_refreshed_at_their_intervals(
     tmp_path: Path, workspace: Path, standin: StandIn
 ) -> None:
-    model = tmp_path / EMBED_MODEL
-    model.parent.mkdir(parents=True)
-    model.write_bytes(gguf())
+    write_embed_model(tmp_path)
     often = settings(standin, searchMode="vsearch", update={"interval": "1s", "embedInterval": "1s"})
     async with composed(tmp_path, workspace, often):
         await eventually_async(lambda: len(standin.calls("update")) >= 3 and len(standin.calls("embed")) >= 3)
 
 
 @swept("way", ["hang", "ignore TERM", "stop"], 1)
-async def test_f084_hanging_embed_is_ended_and_tried_again(
+async def test_f084_hanging_embed_is_ended_and_retried(
     tmp_path: Path, workspace: Path, standin: StandIn, way: str
 ) -> None:
-    """A hanging embed is ended at its deadline, told as the reason, and later tried again."""
-    model = tmp_path / EMBED_MODEL
-    model.parent.mkdir(parents=True)
-    model.write_bytes(gguf())
+    """A hanging embed is ended at its deadline, reported as the reason, and retried later."""
+    write_embed_model(tmp_path)
     standin.behave(embed=way)
     short = settings(standin, searchMode="vsearch", update={"embedTimeoutMs": 2000})
     async with composed(tmp_path, workspace, short) as running:
@@ -112,7 +102,7 @@ async def test_many_changes_make_few_updates(tmp_path: Path, workspace: Path, st
 
 
 @pytest.mark.parametrize("damage", ["missing", "broken", "other"])
-async def test_configuration_is_written_again_when_it_was_lost(
+async def test_lost_configuration_is_written_again(
     tmp_path: Path, workspace: Path, standin: StandIn, damage: str
 ) -> None:
     async with composed(tmp_path, workspace, settings(standin)) as running:
@@ -125,11 +115,13 @@ async def test_configuration_is_written_again_when_it_was_lost(
             file.write_text("{{{" if damage == "broken" else "collections: {theirs: {path: /, pattern: '*'}}\n")
         await running.sidecar.qmd.maintenance.follow(embeds=False)
         assert file.read_bytes() == wanted
-        assert bool(standin.calls("theirs")) == (damage == "other"), "what is not ours is removed from its index too"
+        assert bool(standin.calls("theirs")) == (damage == "other"), (
+            "foreign collections are removed from its index too"
+        )
 
 
 @swept("written", ["", "{{{", '{"updatedAt": "soon"}', "[]"], 1)
-async def test_broken_note_of_the_last_update_means_another(
+async def test_damaged_record_of_last_update_causes_another(
     tmp_path: Path, workspace: Path, standin: StandIn, written: str
 ) -> None:
     async with composed(tmp_path, workspace, settings(standin)) as running:
@@ -143,7 +135,7 @@ async def test_broken_note_of_the_last_update_means_another(
         await answered_by(running, "qmd")
 
 
-async def test_server_that_nobody_asks_is_stopped_and_started_again(standin: StandIn) -> None:
+async def test_idle_server_is_stopped_and_restarted_on_demand(standin: StandIn) -> None:
     spec = ChildSpec(command=(str(standin.program), "mcp"), environment=allowed_environment(os.environ))
     server = QmdServer(
         spec=lambda: spec, warm_up=lambda: None, on_ready=lambda: None, times=ServerTimes(idle=0.2, start_wait=10)
@@ -162,14 +154,12 @@ async def test_server_that_nobody_asks_is_stopped_and_started_again(standin: Sta
         await asyncio.gather(running, return_exceptions=True)
 
 
-async def test_builtin_vectors_are_made_only_while_qmd_is_out(
-    tmp_path: Path, workspace: Path, standin: StandIn
-) -> None:
+async def test_builtin_vectors_are_made_only_during_outages(tmp_path: Path, workspace: Path, standin: StandIn) -> None:
     embedder = FakeEmbedder()
     async with composed(tmp_path, workspace, settings(standin)) as running, standing_in(running):
         await running.ready()
         embedding_loop = running.workspace.index.embedding_loop
-        # qmd counts as out for as long as its first start takes
+        # qmd counts as out during its first start
         await eventually_async(lambda: embedding_loop.is_paused)
         await running.workspace.embedding.slot.set(ModelPhase.READY, embedder=embedder)
         await eventually_async(lambda: embedding_loop.missing_vectors > embedding_loop.pending)
@@ -189,12 +179,8 @@ async def test_builtin_vectors_are_made_only_while_qmd_is_out(
         assert len(embedder.embedded) == made
 
 
-async def test_builtin_vectors_are_not_made_while_qmd_makes_its_own(
-    tmp_path: Path, workspace: Path, standin: StandIn
-) -> None:
-    model = tmp_path / EMBED_MODEL
-    model.parent.mkdir(parents=True)
-    model.write_bytes(gguf())
+async def test_no_builtin_vectors_while_qmd_makes_its_own(tmp_path: Path, workspace: Path, standin: StandIn) -> None:
+    write_embed_model(tmp_path)
     standin.behave(embed="wait")
     embedder = FakeEmbedder()
     async with composed(tmp_path, workspace, settings(standin, searchMode="vsearch")) as running:
@@ -211,7 +197,7 @@ async def test_builtin_vectors_are_not_made_while_qmd_makes_its_own(
 
 @asynccontextmanager
 async def standing_in(running: Composed) -> AsyncIterator[None]:
-    """Let the builtin index take over where qmd is out for a moment."""
+    """Let the builtin index take over during short outages of qmd."""
     embedding_loop = running.workspace.index.embedding_loop
     task = asyncio.ensure_future(
         make_vectors_in_outages(embedding_loop, [running.qmd], failure_seconds=0.2, poll_seconds=0.02)
@@ -221,27 +207,27 @@ async def standing_in(running: Composed) -> AsyncIterator[None]:
 
 
 @pytest.mark.parametrize("place", ["configured", "shared"])
-async def test_model_that_qmd_deletes_is_only_a_link_of_ours(
+async def test_qmd_can_delete_only_a_link_to_the_model(
     tmp_path: Path, workspace: Path, standin: StandIn, place: str
 ) -> None:
-    model = tmp_path / "qwen3-embedding.gguf" if place == "configured" else tmp_path / EMBED_MODEL
-    model.parent.mkdir(parents=True, exist_ok=True)
-    model.write_bytes(gguf())
+    model = write_embed_model(tmp_path)
+    if place == "configured":
+        model = model.rename(tmp_path / "qwen3-embedding.gguf")
     named = {"provider": "local", "local": {"modelPath": str(model)}} if place == "configured" else {}
     standin.behave(embed="delete models")
     async with composed(tmp_path, workspace, settings(standin, searchMode="vsearch"), search=named) as running:
         await eventually_async(lambda: "deleted" in (running.sidecar.qmd.maintenance.state.vector_trouble or ""))
         role, told, meant = standin.noted("deleted")[0]
-        assert (role, meant) == ("embed", str(model)), "it was shown the model"
-        assert Path(told).name == model.name, "from whose name it tells the family of the model"
+        assert (role, meant) == ("embed", str(model)), "it saw the model"
+        assert Path(told).name == model.name, "it derives the family from the file name"
         assert model.read_bytes() == gguf()
         standin.behave(embed="ok")
         await running.sidecar.qmd.maintenance.follow(embeds=True)
         assert running.sidecar.qmd.maintenance.state.vector_trouble is None
-        assert Path(told).resolve() == model, "what it deleted is there again"
+        assert Path(told).resolve() == model, "the deleted link is restored"
 
 
-async def test_file_that_is_no_model_is_never_shown_to_qmd(tmp_path: Path, workspace: Path, standin: StandIn) -> None:
+async def test_file_that_is_no_model_is_not_given_to_qmd(tmp_path: Path, workspace: Path, standin: StandIn) -> None:
     diary = tmp_path / "diary.gguf"
     diary.write_bytes(gguf())
     named = {"provider": "local", "local": {"modelPath": str(diary)}}

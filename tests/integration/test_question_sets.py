@@ -1,4 +1,4 @@
-"""Question sets on disk, sound ones and such as somebody wrote in a hurry; and the baseline beside them."""
+"""Question sets on disk, valid and invalid ones; and the baseline beside them."""
 
 import json
 from pathlib import Path
@@ -37,7 +37,7 @@ def place(path: str, start: object, end: object) -> dict[str, object]:
     return ROW | {"gold": [{"id": "g", "any": [{"path": path, "start_line": start, "end_line": end}]}]}
 
 
-def test_set_is_read_with_its_strangers(folder: Path) -> None:
+def test_set_is_read_with_strangers(folder: Path) -> None:
     questions = written(folder, ROW, "", ROW | {"qid": "q2", "gold": [], "lang": "en"})
     assert [question.id for question in questions.questions] == ["q1", "q2"]
     assert [question.is_stranger for question in questions.questions] == [False, True]
@@ -47,7 +47,7 @@ def test_set_is_read_with_its_strangers(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("row", "said"),
+    ("row", "message"),
     [
         ("{not json", "2: this is not a question"),
         ("[1, 2]", "2: this is not a question"),
@@ -64,13 +64,13 @@ def test_set_is_read_with_its_strangers(folder: Path) -> None:
         (place("memory/a.md", None, 2), "2: this is not a question"),
     ],
 )
-def test_bad_line_is_named_by_its_number(folder: Path, row: object, said: str) -> None:
+def test_invalid_line_is_named_by_its_number(folder: Path, row: object, message: str) -> None:
     with pytest.raises(BadQuestionSet, match=r"queries\.jsonl:") as caught:
         _ = written(folder, ROW, row).questions
-    assert said in str(caught.value)
+    assert message in str(caught.value)
 
 
-def test_set_that_cannot_be_read_says_so(folder: Path) -> None:
+def test_unreadable_set_is_reported(folder: Path) -> None:
     with pytest.raises(BadQuestionSet, match="there are no questions"):
         _ = written(folder, "").questions
     (folder / "small" / "queries.jsonl").write_bytes(b"\xff\xfe\n")
@@ -96,7 +96,7 @@ def test_sets_are_found_by_name(folder: Path, tmp_path: Path) -> None:
     assert [found.folder for found in question_sets([folder, other.parent], [])] == [other]
 
 
-def test_baseline_keeps_what_is_not_measured_again(folder: Path, tmp_path: Path) -> None:
+def test_baseline_keeps_figures_not_measured_again(folder: Path, tmp_path: Path) -> None:
     questions = written(folder, ROW, ROW | {"gold": []})
     answer = Answer((Shown(LineSpan("memory/a.md", 1, 3), LineSpan("memory/a.md", 2, 2)),), "weak")
     found = by_category([judge(question, answer, questions.sizes("all")) for question in questions.questions])
@@ -106,7 +106,7 @@ def test_baseline_keeps_what_is_not_measured_again(folder: Path, tmp_path: Path)
     kept = load(path)
     assert kept.of("small", "lexical", "all") == kept.of("small", "hybrid", "all") == found["all"].measures()
     assert kept.of("other", "lexical", "strangers") == found["strangers"].measures()
-    # categories are those of foreign data: only the whole set is kept
+    # categories come from foreign data: only figures of the whole set are kept
     assert {group for modes in kept.measures.values() for rows in modes.values() for group in rows} == {
         "all",
         "strangers",
@@ -115,7 +115,7 @@ def test_baseline_keeps_what_is_not_measured_again(folder: Path, tmp_path: Path)
 
 
 @pytest.mark.parametrize("name", ["literals", "tiny-dev"])
-def test_baseline_is_of_our_sets_as_they_are(name: str) -> None:
+def test_baseline_matches_our_sets(name: str) -> None:
     questions = QuestionSet(name, OWN_SETS / name).questions
     kept = load(BASELINE)
     for mode in MODES:
@@ -125,7 +125,7 @@ def test_baseline_is_of_our_sets_as_they_are(name: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["{", "[]", '{"small": 1}', '{"small": {"lexical": {"all": {"first": "x"}}}}'])
-def test_baseline_that_is_none_is_refused(tmp_path: Path, text: str) -> None:
+def test_invalid_baseline_is_refused(tmp_path: Path, text: str) -> None:
     path = tmp_path / "baseline.json"
     path.write_text(text)
     with pytest.raises(click.ClickException, match="this is no baseline"):
@@ -135,19 +135,17 @@ def test_baseline_that_is_none_is_refused(tmp_path: Path, text: str) -> None:
 @pytest.mark.parametrize(
     ("now", "dropped"), [(0.90, False), (0.81, False), (0.80, False), (0.7999, False), (0.79, True), (0.70, True)]
 )
-def test_one_question_less_is_no_drop_and_two_are(now: float, dropped: bool) -> None:
+def test_two_questions_less_are_a_drop(now: float, dropped: bool) -> None:
     assert has_dropped({"recall_at_5": 0.9}, {"recall_at_5": now, "questions": 10}) is dropped
 
 
-def test_what_stands_in_one_of_two_only_has_no_difference() -> None:
+def test_figures_of_only_one_run_have_no_difference() -> None:
     assert differences({"first": 0.5, "empty": 3}, {"first": 0.75, "weak": 1}) == {"first": 0.25}
     assert not has_dropped({}, {"recall_at_5": 0.1, "questions": 4})
     assert Baseline({}).of("small", "hybrid", "all") == {}
 
 
-def test_home_is_kept_discarded_and_lent_to_nobody_else(
-    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_home_is_kept_locked_and_discarded(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     model = "model.gguf"
     with kept_home(folder / "small", model, fresh=False) as home:
@@ -160,7 +158,7 @@ def test_home_is_kept_discarded_and_lent_to_nobody_else(
         ):
             pass
     with kept_home(folder / "small", model, fresh=False) as home:
-        assert home.is_stale, "nobody noted which code read the notes"
+        assert home.is_stale, "it is not recorded which code read the notes"
         home.note_read()
     with kept_home(folder / "small", model, fresh=False) as home:
         assert not home.is_stale
@@ -169,7 +167,7 @@ def test_home_is_kept_discarded_and_lent_to_nobody_else(
         assert not (home.folder / "state").exists()
 
 
-def test_home_of_another_checkout_is_taken_over(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_home_of_another_checkout_is_reused(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     with kept_home(folder / "small", "model.gguf", fresh=False) as home:
         (home.folder / "state").mkdir()

@@ -1,4 +1,4 @@
-"""Reading a note whole: never half-saved, never out of its root, never blocked."""
+"""Reading a whole note: never half-written, never outside its root, never blocking."""
 
 import os
 import threading
@@ -14,7 +14,7 @@ def read(base: Path, name: str = "a.md", max_bytes: int = 1 << 20) -> str:
     return decode(read_snapshot(base, name, max_bytes=max_bytes).data)[0]
 
 
-def test_content_comes_with_its_hash_and_stat(tmp_path: Path) -> None:
+def test_content_has_hash_and_stat(tmp_path: Path) -> None:
     path = tmp_path / "a.md"
     path.write_text("one\ntwo\n")
     content = read_snapshot(tmp_path, "a.md", max_bytes=100)
@@ -24,20 +24,20 @@ def test_content_comes_with_its_hash_and_stat(tmp_path: Path) -> None:
     assert not content.is_linked
 
 
-def test_note_that_is_gone_says_so(tmp_path: Path) -> None:
+def test_missing_note_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         read(tmp_path)
 
 
 @pytest.mark.parametrize("name", ["../a.md", "x/../../a.md", "..", "", "/", ".", "a\0.md"])
-def test_name_that_leads_out_is_not_found(tmp_path: Path, name: str) -> None:
+def test_name_that_leads_out_is_refused(tmp_path: Path, name: str) -> None:
     (tmp_path / "a.md").write_text("secret")
     (tmp_path / "inner").mkdir()
     with pytest.raises(OSError):
         read(tmp_path / "inner", name)
 
 
-def test_links_on_the_way_are_not_followed(tmp_path: Path) -> None:
+def test_links_are_not_followed(tmp_path: Path) -> None:
     base = tmp_path / "base"
     base.mkdir()
     (tmp_path / "secret.md").write_text("secret")
@@ -48,7 +48,7 @@ def test_links_on_the_way_are_not_followed(tmp_path: Path) -> None:
             read(base, name)
 
 
-def test_pipe_and_folder_are_no_notes_and_do_not_block(tmp_path: Path) -> None:
+def test_pipe_and_folder_are_refused_without_blocking(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.md")
     (tmp_path / "folder.md").mkdir()
     for name in ("pipe.md", "folder.md"):
@@ -56,7 +56,7 @@ def test_pipe_and_folder_are_no_notes_and_do_not_block(tmp_path: Path) -> None:
             read(tmp_path, name)
 
 
-def test_limit_holds_for_what_is_read(tmp_path: Path) -> None:
+def test_size_limit_applies(tmp_path: Path) -> None:
     (tmp_path / "a.md").write_bytes(b"x" * 100)
     assert len(read(tmp_path, max_bytes=100)) == 100
     with pytest.raises(NotReadableError, match="maxFileBytes"):
@@ -76,9 +76,9 @@ def test_reading_leaves_no_descriptor_open(tmp_path: Path) -> None:
     assert len(list(Path("/proc/self/fd").iterdir())) == before
 
 
-def test_torn_content_is_never_given_out(tmp_path: Path) -> None:
-    """A writer replaces the text in place; what is read is one version whole, or nothing."""
-    # within one page: a longer write grows in steps, and what lies still between two of them is for the settle time
+def test_torn_content_is_never_returned(tmp_path: Path) -> None:
+    """A writer replaces the text in place; a read returns one whole version or fails."""
+    # within one page, because longer writes happen in steps; pauses between them are covered by the settle time
     path, versions = tmp_path / "a.md", [letter * 4_000 for letter in "ab"]
     path.write_text(versions[0])
     is_over = threading.Event()
@@ -120,7 +120,7 @@ def test_torn_content_is_never_given_out(tmp_path: Path) -> None:
         (b"", "", False),
     ],
 )
-def test_every_encoding_is_decoded_somehow(data: bytes, text: str, is_flagged: bool) -> None:
+def test_every_encoding_is_decoded(data: bytes, text: str, is_flagged: bool) -> None:
     decoded, flags = decode(data)
     assert decoded == text
     assert bool(flags) == is_flagged

@@ -1,4 +1,4 @@
-"""Recall with each backend: memories by the builtin index, passages by whoever is the engine."""
+"""Recall with each backend: memories from the builtin index, passages from the configured engine."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -45,8 +45,8 @@ async def running(request: pytest.FixtureRequest, tmp_path: Path, workspace: Pat
 async def test_memories_come_from_the_index_and_passages_from_the_engine(
     running: Composed, request: pytest.FixtureRequest
 ) -> None:
-    room = running.memory.retained.recall
-    found = await room.recall("heron weir", RecallOptions(k=10), Admitted("main", is_direct=True))
+    recall = running.memory.retained.recall
+    found = await recall.recall("heron weir", RecallOptions(k=10), Admitted("main", is_direct=True))
     memories = found.memories
     passages = [item for item in found.items if isinstance(item, RecalledPassage)]
     assert [item.memory.line.text for item in memories] == ["The heron at the weir has ring number 17."]

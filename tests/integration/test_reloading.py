@@ -1,4 +1,4 @@
-"""Reading the configuration again, without a daemon around it: what counts as a change, and what as a fault."""
+"""Reloading the configuration, without a daemon: what counts as a change, and what as an error."""
 
 import asyncio
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ STRICT = '{ memory: { scope: { default: "deny" } } }'
 
 @pytest.fixture
 def usual(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The file that nobody has to name; it is not there yet."""
+    """Return the path of the default file, which does not exist yet."""
     monkeypatch.delenv("MEMORYD_CONFIG", raising=False)
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
     path = tmp_path / "memoryd" / "config.json5"
@@ -25,7 +25,7 @@ def usual(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 class Applied:
-    """Reloads, and notes what was brought to bear."""
+    """Reloads, and records the configurations that were applied."""
 
     def __init__(self, overrides: Overrides | None = None) -> None:
         self.taken: list[Loaded] = []
@@ -38,7 +38,7 @@ class Applied:
         self.taken.append(loaded)
 
 
-async def test_file_that_is_gone_for_a_moment_takes_no_rule_away(usual: Path) -> None:
+async def test_missing_file_keeps_the_rules(usual: Path) -> None:
     usual.write_text(STRICT)
     applied = Applied()
     reloading = applied.reloading
@@ -55,17 +55,17 @@ async def test_file_that_is_gone_for_a_moment_takes_no_rule_away(usual: Path) ->
     running.cancel()
 
 
-async def test_file_that_comes_is_taken(usual: Path) -> None:
+async def test_new_file_is_applied(usual: Path) -> None:
     applied = Applied()
     running = asyncio.create_task(applied.reloading.run())
-    assert (await applied.reloading.reload())["reloaded"], "without a file the defaults are meant"
+    assert (await applied.reloading.reload())["reloaded"], "without a file the defaults apply"
     usual.write_text(STRICT)
     assert (await applied.reloading.reload())["changed"] == ["memory.scope.default"]
     assert applied.taken[-1].source == usual
     running.cancel()
 
 
-async def test_rotated_key_is_a_change(usual: Path, tmp_path: Path) -> None:
+async def test_rotated_key_counts_as_change(usual: Path, tmp_path: Path) -> None:
     key = tmp_path / "key"
     key.write_text("first")
     usual.write_text(f'{{ models: {{ providers: {{ openai: {{ apiKey: {{ file: "{key}" }} }} }} }} }}')
@@ -81,7 +81,7 @@ async def test_rotated_key_is_a_change(usual: Path, tmp_path: Path) -> None:
     running.cancel()
 
 
-async def test_flags_and_environment_go_before_the_file_at_a_reload_too(
+async def test_flags_and_environment_override_the_file_at_reload(
     usual: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MEMORYD_LOG_LEVEL", "error")

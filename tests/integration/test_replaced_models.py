@@ -1,4 +1,4 @@
-"""A model file that is replaced at an awkward moment is tried."""
+"""A model file that is replaced at an awkward moment is loaded."""
 
 import asyncio
 from pathlib import Path
@@ -14,7 +14,7 @@ from tests.waiting import eventually_async
 
 
 @pytest.mark.parametrize("before", [None, b"half"])
-async def test_file_replaced_while_it_was_tried_is_tried_again(
+async def test_file_replaced_during_loading_is_loaded_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, before: bytes | None
 ) -> None:
     monkeypatch.setattr(local_model, "POLL_SECONDS", 0.02)
@@ -28,7 +28,7 @@ async def test_file_replaced_while_it_was_tried_is_tried_again(
 
         def make(self, found: Path) -> Any:
             tried.append(found.read_bytes())
-            # whoever copies it is done before anybody looks again
+            # the copy completes before the next poll
             path.write_bytes(b"whole")
             raise ModelError("no model")
 
@@ -44,7 +44,7 @@ async def test_file_replaced_while_it_was_tried_is_tried_again(
     assert tried[:2] == [b"half", b"whole"]
 
 
-async def test_nobody_looks_after_a_worker_whose_loop_failed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_failed_worker_loop_leaves_no_task(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(local_model, "POLL_SECONDS", 0.02)
     (tmp_path / "model.gguf").write_bytes(b"whole")
 
@@ -52,7 +52,7 @@ async def test_nobody_looks_after_a_worker_whose_loop_failed(tmp_path: Path, mon
         is_failing = False
 
         async def run(self) -> None:
-            # after whoever looks after it has begun
+            # after the task that watches it has started
             await asyncio.sleep(0.05)
             blow_up()
 

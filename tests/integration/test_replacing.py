@@ -1,4 +1,4 @@
-"""Many files change places as good as at once: killed at any moment, all are old, or the next run has all new."""
+"""Many files are replaced almost at once: after a kill all are old, or the next run has all new."""
 
 import json
 import os
@@ -28,7 +28,7 @@ def wanted(root: Path, which: str) -> dict[Path, bytes]:
     return {root / "a.sqlite": b"new a", root / "notes" / "b.json": b"new b"}
 
 
-def standing(root: Path) -> dict[Path, bytes]:
+def current_files(root: Path) -> dict[Path, bytes]:
     return {one: one.read_bytes() for one in root.rglob("*") if one.is_file() and "state" not in one.parts}
 
 
@@ -42,12 +42,12 @@ def prepared(root: Path) -> Replacement:
 
 
 def killed_at(root: Path, step: int) -> bool:
-    """Replace in a child that is killed at one of its steps on the disk; return whether it was."""
+    """Replace in a child that is killed at one of its disk operations; return whether it was."""
     pid = os.fork()
     if pid == 0:
         seen = 0
 
-        def look(event: str, _arguments: object) -> None:
+        def count_step(event: str, _arguments: object) -> None:
             nonlocal seen
             if event in ("open", "os.rename", "os.remove", "os.mkdir", "shutil.rmtree"):
                 seen += 1
@@ -55,7 +55,7 @@ def killed_at(root: Path, step: int) -> bool:
                     os._exit(KILLED)
 
         try:
-            sys.addaudithook(look)
+            sys.addaudithook(count_step)
             prepared(root).carry_out()
         finally:
             os._exit(0)
@@ -63,14 +63,14 @@ def killed_at(root: Path, step: int) -> bool:
 
 
 @pytest.mark.sweep
-def test_killed_at_any_step_all_are_old_or_the_next_run_has_all_new(tmp_path: Path) -> None:
+def test_kill_at_any_step_leaves_all_old_or_all_new(tmp_path: Path) -> None:
     outcomes = set[str]()
     for step in count(1, whole_or(4, 1)):
         root = tmp_path / str(step)
         old = laid_out(root)
         was_killed = killed_at(root, step)
         finished = complete_interrupted(root / "state")
-        now = standing(root)
+        now = current_files(root)
         assert now in (old, wanted(root, "new")), f"killed at step {step}"
         outcomes.add(f"{'finished' if finished else 'as it was'} {now == old}")
         assert complete_interrupted(root / "state") == []
@@ -80,10 +80,10 @@ def test_killed_at_any_step_all_are_old_or_the_next_run_has_all_new(tmp_path: Pa
     assert {"as it was True", "finished False"} <= outcomes
 
 
-def test_what_was_replaced_is_kept(tmp_path: Path) -> None:
+def test_replaced_files_are_kept(tmp_path: Path) -> None:
     old = laid_out(tmp_path)
     prepared(tmp_path).carry_out()
-    assert standing(tmp_path) == wanted(tmp_path, "new")
+    assert current_files(tmp_path) == wanted(tmp_path, "new")
     (folder,) = (tmp_path / "state" / FOLDER).iterdir()
     plan = json.loads((folder / PLAN).read_text())
     assert plan["state"] == "done"
@@ -92,7 +92,7 @@ def test_what_was_replaced_is_kept(tmp_path: Path) -> None:
     assert not (folder / "new").exists()
 
 
-def test_place_that_cannot_be_made_is_found_before_anything_changes(tmp_path: Path) -> None:
+def test_impossible_target_is_found_before_any_change(tmp_path: Path) -> None:
     (tmp_path / "state").mkdir()
     (tmp_path / "a.md").write_bytes(b"a note")
     replacement = Replacement.begin(tmp_path / "state", "restore of x")
@@ -100,14 +100,14 @@ def test_place_that_cannot_be_made_is_found_before_anything_changes(tmp_path: Pa
         with replacement.put(target) as file:
             file.write(b"new")
     for step in (replacement.require_places, replacement.carry_out):
-        with pytest.raises(StoreUnavailable, match=r"nothing can be written into .*a\.md") as told:
+        with pytest.raises(StoreUnavailable, match=r"nothing can be written into .*a\.md") as caught:
             step()
-        assert "nothing was changed" in told.value.hint
-    assert standing(tmp_path) == {tmp_path / "a.md": b"a note"}
+        assert "nothing was changed" in caught.value.hint
+    assert current_files(tmp_path) == {tmp_path / "a.md": b"a note"}
     assert complete_interrupted(tmp_path / "state") == []
 
 
-def test_file_that_would_be_a_folder_too_is_refused(tmp_path: Path) -> None:
+def test_target_that_is_file_and_folder_is_refused(tmp_path: Path) -> None:
     replacement = Replacement.begin(tmp_path / "state", "restore of x")
     for target in (tmp_path / "a.md", tmp_path / "a.md" / "b.md"):
         with replacement.put(target) as file:
@@ -116,22 +116,22 @@ def test_file_that_would_be_a_folder_too_is_refused(tmp_path: Path) -> None:
         replacement.require_places()
 
 
-def test_what_cannot_be_finished_waits_until_it_can(tmp_path: Path) -> None:
+def test_blocked_replacement_is_finished_later(tmp_path: Path) -> None:
     laid_out(tmp_path)
     replacement = prepared(tmp_path)
     pid = os.fork()
     if pid == 0:
-        # killed when the plan is written: the first file is about to take its place
+        # killed after the plan is written, before the first file is replaced
         sys.addaudithook(lambda event, _: os._exit(KILLED) if event == "os.remove" else None)
         replacement.carry_out()
         os._exit(0)
     assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == KILLED
     (tmp_path / "notes").rmdir()
     (tmp_path / "notes").write_bytes(b"a file where the folder is to be")
-    with pytest.raises(StoreUnavailable, match="the disk refuses") as told:
+    with pytest.raises(StoreUnavailable, match="the disk refuses") as caught:
         complete_interrupted(tmp_path / "state")
-    assert "the next start finishes it" in told.value.hint
+    assert "the next start finishes it" in caught.value.hint
     (tmp_path / "notes").unlink()
     assert complete_interrupted(tmp_path / "state") == ["restore of x"]
-    assert standing(tmp_path) == wanted(tmp_path, "new")
+    assert current_files(tmp_path) == wanted(tmp_path, "new")
     assert complete_interrupted(tmp_path / "state") == []

@@ -1,4 +1,4 @@
-"""Whether a file is a reranker is told by its header, and what is wrong with it names the key that names the file."""
+"""Rerankers are recognised by their header, and errors name the configuration key of the file."""
 
 from pathlib import Path
 
@@ -13,7 +13,7 @@ KEY = "query.rerank.modelPath"
 
 
 def refused(path: Path) -> ModelError:
-    """Return the error of a file that is no reranker; its hint names the key."""
+    """Return the error for a file that is no reranker; its hint names the key."""
     with pytest.raises(ModelError) as caught:
         inspect_reranker(path)
     assert KEY in caught.value.hint
@@ -30,17 +30,17 @@ def refused(path: Path) -> ModelError:
         ("ms-marco-MiniLM-L6", "plain"),
     ],
 )
-def test_family_is_told_by_the_name(tmp_path: Path, name: str, family: str) -> None:
+def test_family_is_derived_from_the_name(tmp_path: Path, name: str, family: str) -> None:
     found = inspect_reranker(write_bert_ranker(tmp_path / "model.gguf", name=name, context=128))
     assert (found.name, found.family, found.architecture, found.context) == (name, family, "bert", 128)
 
 
-def test_decoder_that_says_yes_or_no_is_a_reranker(tmp_path: Path) -> None:
+def test_decoder_with_yes_or_no_is_a_reranker(tmp_path: Path) -> None:
     found = inspect_reranker(write_qwen_ranker(tmp_path / "model.gguf"))
     assert (found.family, found.architecture, found.context) == ("qwen3-reranker", "qwen3", 512)
 
 
-def test_head_counts_whatever_the_pooling_says(tmp_path: Path) -> None:
+def test_ranking_head_is_enough_without_pooling_type(tmp_path: Path) -> None:
     for number, pooling in enumerate((None, gguf.PoolingType.CLS)):
         path = write_bert_ranker(tmp_path / f"{number}.gguf", pooling=pooling)
         assert inspect_reranker(path).family == "bge-reranker"
@@ -55,7 +55,7 @@ def test_decoder_without_a_head_is_refused(tmp_path: Path) -> None:
     assert "no head that ranks (architecture qwen3)" in str(refused(path))
 
 
-def test_decoder_without_the_template_of_its_pairs_is_refused(tmp_path: Path) -> None:
+def test_decoder_without_rerank_template_is_refused(tmp_path: Path) -> None:
     assert "tokenizer.chat_template.rerank" in str(refused(write_qwen_ranker(tmp_path / "model.gguf", template=None)))
 
 
@@ -76,7 +76,7 @@ def test_missing_damaged_and_foreign_files_are_refused(tmp_path: Path) -> None:
         assert reason in str(refused(path)), reason
 
 
-def test_either_kind_may_be_fetched_by_its_name(tmp_path: Path, starter_model: Path) -> None:
+def test_embedding_model_or_reranker_is_accepted_by_name(tmp_path: Path, starter_model: Path) -> None:
     EITHER.check(starter_model)
     EITHER.check(write_qwen_ranker(tmp_path / "ranker.gguf"))
     with pytest.raises(ModelError, match="writes text"):

@@ -1,4 +1,4 @@
-"""A scan of some files brings the last one up to date as a scan of all would, or gives up."""
+"""A scan of some files updates the last scan as a full scan would, or gives up."""
 
 import random
 from collections.abc import Callable, Sequence
@@ -29,7 +29,7 @@ def notes(tmp_path: Path) -> Path:
 
 
 def change(target: Path, rnd: random.Random) -> None:
-    """Make, write, move away, shrink, fill up or delete a file."""
+    """Create, write, move away, shrink, fill or delete a file."""
     if target.exists() and rnd.random() < 0.3:
         target.unlink()
     elif target.exists() and rnd.random() < 0.3:
@@ -38,14 +38,14 @@ def change(target: Path, rnd: random.Random) -> None:
         target.write_text("x" * rnd.choice((0, 10, 500, 5_000)))
 
 
-def told(before: Scan, after: Scan) -> set[RelativePath]:
-    """Return what events would have named."""
+def changed_paths(before: Scan, after: Scan) -> set[RelativePath]:
+    """Return the paths that events would have named."""
     changed = {path for path, _ in before.files.items() ^ after.files.items()}
     return changed | {one.path for one in (*before.skipped, *after.skipped)} | {RelativePath("memory/a.md")}
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_scan_of_some_files_says_what_one_of_all_says(notes: Path, seed: int) -> None:
+def test_rescan_equals_a_full_scan(notes: Path, seed: int) -> None:
     rnd = random.Random(seed)
     roots, rules = rules_of(notes)
     before = scan(roots, rules)
@@ -53,7 +53,7 @@ def test_scan_of_some_files_says_what_one_of_all_says(notes: Path, seed: int) ->
         for name in rnd.sample(FILES, rnd.randrange(1, 4)):
             change(notes / name, rnd)
         after = scan(roots, rules)
-        again = rescan(before, roots, rules, told(before, after))
+        again = rescan(before, roots, rules, changed_paths(before, after))
         assert again is not None
         assert again.files == after.files
         assert {(one.path, one.reason) for one in again.skipped} == {(one.path, one.reason) for one in after.skipped}
@@ -80,7 +80,7 @@ def _no_folder(notes: Path) -> None:
 
 
 @pytest.mark.parametrize("happen", [_link, _folder, _other_folder, _no_folder])
-def test_whatever_may_change_more_than_a_file_needs_a_scan_of_all(notes: Path, happen: Callable[[Path], None]) -> None:
+def test_change_of_more_than_a_file_needs_a_full_scan(notes: Path, happen: Callable[[Path], None]) -> None:
     roots, rules = rules_of(notes)
     before = scan(roots, rules)
     assert rescan(before, roots, rules, [RelativePath("memory/a.md")]) is not None
@@ -88,7 +88,7 @@ def test_whatever_may_change_more_than_a_file_needs_a_scan_of_all(notes: Path, h
     assert rescan(before, roots, rules, [RelativePath("memory/a.md")]) is None
 
 
-def test_links_and_globs_need_a_scan_of_all(notes: Path) -> None:
+def test_links_and_globs_need_a_full_scan(notes: Path) -> None:
     roots, rules = rules_of(notes)
     assert can_rescan(scan(roots, rules), roots, rules)
     assert not can_rescan(scan(roots, rules), *rules_of(notes, follow_symlinks=True))

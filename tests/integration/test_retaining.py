@@ -1,4 +1,4 @@
-"""Retaining while others write: editors that save in all their ways, other programs of ours, days that change."""
+"""Retaining while others write: editors with different ways to save, other programs of ours, changing days."""
 
 import asyncio
 import random
@@ -62,9 +62,7 @@ def stated(workspace: Path) -> list[str]:
     return [one.line.text for one in memory_sections(encode_padded((workspace / LOG).read_text()), LOG).lines]
 
 
-async def test_two_programs_lose_no_line_of_each_other(
-    workspace: Path, ledgers: list[Ledger], executor: ThreadPoolExecutor
-) -> None:
+async def test_two_programs_lose_no_line(workspace: Path, ledgers: list[Ledger], executor: ThreadPoolExecutor) -> None:
     both = [retaining(workspace, ledger, executor) for ledger in ledgers]
     wanted = [f"fact {number}" for number in range(40)]
     await asyncio.gather(*(both[number % 2].retain([fact(text)]) for number, text in enumerate(wanted)))
@@ -72,10 +70,10 @@ async def test_two_programs_lose_no_line_of_each_other(
 
 
 @swept("name", [*SAVES], 6)
-async def test_an_editor_that_saves_meanwhile_loses_nothing(
+async def test_concurrent_editor_loses_nothing(
     workspace: Path, ledgers: list[Ledger], executor: ThreadPoolExecutor, name: str
 ) -> None:
-    """The person types at the top; each save is of the file as they loaded it a moment ago."""
+    """The person types at the top; each save is based on the file as loaded a moment ago."""
     one, save, chance = retaining(workspace, ledgers[0], executor), SAVES[name], random.Random(name)
     path = workspace / LOG
     path.write_text("# Wednesday\n\n## Retain\n")
@@ -89,31 +87,31 @@ async def test_an_editor_that_saves_meanwhile_loses_nothing(
 
         await asyncio.gather(asyncio.to_thread(edit), one.retain([fact(f"fact {number}")]))
         now = path.read_bytes()
-        # whoever saves last wins in an editor that does not look; what memoryd wrote never undoes what was typed
+        # an editor that does not compare overwrites our line, but we never overwrite typed text
         assert now.startswith(b"# Wednesday x"), now[:40]
-        # a save that was begun before ours may be without it; said again, it is there
+        # a save begun before ours may lack the line; retained again, it is there
         await one.retain([fact(f"fact {number}")])
     assert [text for text in stated(workspace) if stated(workspace).count(text) > 1] == []
     assert f"fact {rounds - 1}" in stated(workspace)
 
 
-async def test_the_day_changes_between_two_memories(
+async def test_memory_of_another_day_is_another_source(
     workspace: Path, ledgers: list[Ledger], executor: ThreadPoolExecutor
 ) -> None:
     days = (date(2026, 11, 18), date(2026, 11, 19), date(2026, 11, 17))
     one = retaining(workspace, ledgers[0], executor, *days)
     found = [await one.retain([fact("tea")]) for _ in range(3)]
-    # of an earlier day, also where the clock was set back, it is one more source of the same memory
+    # on another day, also with the clock set back, it is one more source of the same memory
     assert [each.path for each in found] == [f"memory/2026-11-{day}.md" for day in (18, 19, 17)]
     assert len({each.placed[0].line.id for each in found}) == 1
     assert all(each.added == (True,) for each in found)
 
 
 @pytest.mark.sweep
-async def test_a_log_of_megabytes_takes_a_line(
+async def test_line_is_added_to_a_log_of_megabytes(
     workspace: Path, ledgers: list[Ledger], executor: ThreadPoolExecutor
 ) -> None:
-    # as many megabytes in fewer lines take a tenth of the time
+    # the same size in fewer lines takes a tenth of the time
     count, more = whole_or(11_000, 110_000), " again" * whole_or(70, 0)
     lines = "".join(f"- W: fact number {number} of many that were stated{more}\n" for number in range(count))
     text = f"# Wednesday\n\n## Retain\n{lines}\n## Other\nx\n"
@@ -124,10 +122,10 @@ async def test_a_log_of_megabytes_takes_a_line(
     assert (workspace / LOG).read_text() == text.replace("\n\n## Other", "\n- W: one more\n\n## Other")
 
 
-async def test_a_log_that_cannot_take_a_line_is_left_alone(
+async def test_log_with_open_fence_is_unchanged(
     workspace: Path, ledgers: list[Ledger], executor: ThreadPoolExecutor
 ) -> None:
-    # at the top the bullets below would become memories
+    # a heading at the top would turn the bullets below into memories
     text = "- W: a plain bullet\n```\nopen\n"
     (workspace / LOG).write_text(text)
     with pytest.raises(InvalidRequest, match="not closed"):

@@ -1,4 +1,4 @@
-"""The builtin search over a real index: what is allowed, what is found, and what a failing arm costs."""
+"""The builtin search over a real index: filters, matches, and failing arms."""
 
 import asyncio
 import time
@@ -51,8 +51,8 @@ async def test_both_arms_take_part(stage: Stage) -> None:
     assert found.hits[0].cosine is not None
 
 
-async def test_filter_is_applied_before_the_best_are_taken(stage: Stage) -> None:
-    """Thirty notes say boiler more often; the one that is asked for is found all the same, by both arms."""
+async def test_filter_applies_before_the_limit(stage: Stage) -> None:
+    """Thirty notes match better; both arms still find the one that the filter admits."""
     filters = Filters(paths=("memory/2026-12-*",))
     found = await stage.ask("boiler", filters=filters, limit=1)
     assert [hit.chunk.path for hit in found.hits] == ["memory/2026-12-24.md"]
@@ -60,14 +60,14 @@ async def test_filter_is_applied_before_the_best_are_taken(stage: Stage) -> None
     assert found.hits[0].is_literal
 
 
-async def test_filter_holds_for_hits_and_misses(stage: Stage) -> None:
+async def test_filter_applies_to_hits_and_misses(stage: Stage) -> None:
     day = datetime(2026, 12, 24, tzinfo=UTC)
     for filters in (Filters(paths=("bank/0*",)), Filters(since=day, paths=("memory",)), Filters(sources=("sessions",))):
         found = await stage.ask("boiler", filters=filters)
         assert all(filters.admits(hit.chunk.path, hit.chunk.source, 0) for hit in (*found.hits, *found.misses))
 
 
-async def test_late_vectors_cost_only_their_arm(stage: Stage) -> None:
+async def test_late_vectors_affect_only_their_arm(stage: Stage) -> None:
     stage.embedder.goes_on.clear()
     found = await stage.search.search(Query("boiler of kind7", deadline=0.3))
     stage.embedder.goes_on.set()
@@ -78,7 +78,7 @@ async def test_late_vectors_cost_only_their_arm(stage: Stage) -> None:
 
 @pytest.mark.parametrize("read", ["statistics", "rows"])
 @pytest.mark.parametrize("is_late", [True, False])
-async def test_words_stand_where_what_is_read_with_them_is_late_or_fails(
+async def test_word_matches_survive_late_or_failing_reads(
     stage: Stage, monkeypatch: pytest.MonkeyPatch, read: str, is_late: bool
 ) -> None:
     def broken(*_given: object, **_named: object) -> None:
@@ -91,26 +91,26 @@ async def test_words_stand_where_what_is_read_with_them_is_late_or_fails(
     found = await stage.search.search(Query("boiler of kind7", deadline=0.5))
     assert found.hits[0].chunk.path == "bank/07.md"
     assert found.arms[LEXICAL].state is ArmState.OK
-    assert (found.floors is None) == (read == "statistics"), "what was worked out is used"
+    assert (found.floors is None) == (read == "statistics"), "finished work is used"
 
 
-async def test_what_was_found_stands_where_a_deeper_look_is_late(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Copies fill what is looked at first, so that more is asked for."""
+async def test_first_matches_survive_a_late_deeper_search(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Copies fill the first candidates, so more are requested."""
     for number in range(120):
         stage.write(f"memory/copies/{number}.md", "# Crane\n\nThe crane rests on the roof.\n")
     await stage.sync()
     await stage.slot.set(ModelPhase.OFF, "there is no provider")
-    best, looks = IndexReader.best_matches, list[int]()
+    best, depths = IndexReader.best_matches, list[int]()
 
     def late(reader: IndexReader, question: Question, depth: int, admitted: CandidateFilter) -> LexicalMatches:
-        looks.append(depth)
-        if len(looks) > 1:
+        depths.append(depth)
+        if len(depths) > 1:
             time.sleep(0.9)
         return best(reader, question, depth, admitted)
 
     monkeypatch.setattr(IndexReader, "best_matches", late)
     found = await stage.search.search(Query("crane", deadline=0.8))
-    assert len(looks) == 2, "it was asked for more, and for no more when that was late"
+    assert len(depths) == 2, "more were requested once, and not again when that was late"
     assert found.hits[0].chunk.path.startswith("memory/copies/")
     assert found.floors is not None
     assert found.arms[LEXICAL].state is ArmState.OK
@@ -119,8 +119,8 @@ async def test_what_was_found_stands_where_a_deeper_look_is_late(stage: Stage, m
 @pytest.mark.parametrize(
     "reduced", ["memory/old/{}.md", "memory/2026-12-{:02} (conflicted copy).md"], ids=["deprecated", "copies"]
 )
-async def test_note_behind_many_that_are_reduced_comes_first(stage: Stage, reduced: str) -> None:
-    """More notes that count half match better than are read at first, and one that counts in full."""
+async def test_note_behind_many_downranked_ones_comes_first(stage: Stage, reduced: str) -> None:
+    """More downranked notes match better than are read at first; one note counts in full."""
     await stage.slot.set(ModelPhase.OFF, "there is no provider")
     status = "---\nstatus: deprecated\n---\n" if "old" in reduced else ""
     for number in range(60):
@@ -135,7 +135,7 @@ async def test_note_behind_many_that_are_reduced_comes_first(stage: Stage, reduc
     assert len(found.hits) == 6
 
 
-async def test_failing_vectors_cost_only_their_arm(stage: Stage) -> None:
+async def test_failing_vectors_affect_only_their_arm(stage: Stage) -> None:
     stage.embedder.is_down = True
     found = await stage.ask("boiler of kind7")
     assert found.arms[VECTOR].state is ArmState.FAILED
@@ -144,15 +144,13 @@ async def test_failing_vectors_cost_only_their_arm(stage: Stage) -> None:
 
 
 class MeasuredLate(UnrelatedTexts):
-    """Is not measured by the lane."""
+    """Is not measured by the embedding loop."""
 
     async def measure(self, _embedder: Embedder) -> None:
         """Do nothing yet."""
 
 
-async def test_vectors_take_part_in_part_until_it_is_measured_what_strangers_come_to(
-    stage: Stage, tmp_path: Path
-) -> None:
+async def test_vector_arm_is_partial_until_noise_is_measured(stage: Stage, tmp_path: Path) -> None:
     stage.slot.strangers = strangers = MeasuredLate(tmp_path / "strangers")
     for _ in range(2):
         arm = (await stage.search.search(Query("gateway"))).arms["vector"]
@@ -162,7 +160,7 @@ async def test_vectors_take_part_in_part_until_it_is_measured_what_strangers_com
     assert (await stage.search.search(Query("gateway"))).arms["vector"].state is ArmState.OK
 
 
-async def test_what_can_never_be_measured_leaves_no_answer_in_part(stage: Stage, tmp_path: Path) -> None:
+async def test_unmeasurable_noise_does_not_make_the_arm_partial(stage: Stage, tmp_path: Path) -> None:
     stage.slot.strangers = strangers = UnrelatedTexts(tmp_path / "strangers")
     stage.embedder.unfit = frozenset({"plum"})
     await strangers.measure(stage.embedder)
@@ -178,13 +176,13 @@ async def test_missing_embedder_is_named_with_its_reason(stage: Stage, phase: Mo
     assert found.hits
 
 
-async def test_question_without_words_is_answered_by_meaning_or_not_at_all(stage: Stage) -> None:
+async def test_question_without_words_disables_the_lexical_arm(stage: Stage) -> None:
     for question in ("🦞", "?!", "..."):
         found = await stage.ask(question)
         assert found.arms[LEXICAL].reason
 
 
-async def test_many_questions_at_once_are_all_answered(stage: Stage) -> None:
+async def test_concurrent_questions_are_all_answered(stage: Stage) -> None:
     answers = await asyncio.gather(*(stage.ask(f"boiler of kind{number}") for number in range(30)))
     for number, found in enumerate(answers):
         assert f"bank/{number:02}.md" in {hit.chunk.path for hit in found.hits}
@@ -211,13 +209,13 @@ async def test_changed_model_is_never_compared_with_old_vectors(stage: Stage) ->
     await stage.slot.set(ModelPhase.READY, embedder=second)
     found = await stage.ask("boiler of kind7")
     assert found.hits[0].chunk.path == "bank/07.md"
-    assert all(hit.cosine is None for hit in found.hits), "the old model's vectors say nothing to the new one"
+    assert all(hit.cosine is None for hit in found.hits), "vectors of the old model are not used by the new one"
     await stage.embed()
     assert all(hit.cosine is None for hit in (await stage.ask("boiler of kind7")).hits)
 
 
-async def test_question_is_compared_with_vectors_of_the_model_that_embedded_it(stage: Stage) -> None:
-    """While it waits for its vector, another model takes over and is asked; that one has no vector of a boiler."""
+async def test_question_is_compared_with_vectors_of_its_model(stage: Stage) -> None:
+    """While it waits for its vector another model takes over, which has no vector of a boiler."""
     before = {hit.chunk.path: hit.cosine for hit in (await stage.ask("boiler of kind7")).hits}
     stage.embedder.goes_on.clear()
     waiting = asyncio.create_task(stage.ask("boiler of kind7"))
@@ -231,7 +229,7 @@ async def test_question_is_compared_with_vectors_of_the_model_that_embedded_it(s
     assert {hit.chunk.path: hit.cosine for hit in found.hits} == before
 
 
-async def test_question_whose_index_is_opened_anew_while_it_is_embedded_is_answered_by_words(stage: Stage) -> None:
+async def test_question_during_reopening_is_answered_by_words(stage: Stage) -> None:
     stage.embedder.goes_on.clear()
     waiting = asyncio.create_task(stage.ask("boiler of kind7"))
     await eventually_async(lambda: stage.embedder.waiting)
@@ -254,8 +252,8 @@ async def test_deleted_note_is_in_no_answer(stage: Stage) -> None:
 
 
 @pytest.mark.parametrize("by", ["path", "chunk", "withdrawal"])
-async def test_what_is_untold_is_no_evidence(stage: Stage, by: str) -> None:
-    """It would else be what the others are judged by, and tell that it matches."""
+async def test_excluded_notes_are_no_evidence(stage: Stage, by: str) -> None:
+    """Otherwise they would affect the scores of others and reveal that they match."""
     stage.write("memory/secret.md", "The quetzal nests in Oaxaca.\n")
     await stage.embed()
     question = Query("quetzal nests in Oaxaca")
@@ -278,8 +276,8 @@ async def test_what_is_untold_is_no_evidence(stage: Stage, by: str) -> None:
     assert [hit.ranks.merged for hit in after.hits] == list(range(1, len(after.hits) + 1))
 
 
-async def test_what_is_gone_after_every_refill_is_no_evidence_either(stage: Stage) -> None:
-    """More notes are gone than an answer is filled again for."""
+async def test_deleted_notes_are_no_evidence_after_all_refills(stage: Stage) -> None:
+    """More notes are gone than an answer is refilled for."""
     gone = [stage.write(f"memory/q{number}.md", f"The quetzal nests, {number}.\n") for number in range(MAX_REFILLS + 3)]
     await stage.embed()
     for path in gone:
@@ -308,7 +306,7 @@ async def test_what_is_gone_after_every_refill_is_no_evidence_either(stage: Stag
     assert (found.floors.share, found.floors.deviations) == (0.0, None)
 
 
-async def test_index_that_is_being_rebuilt_is_told_as_arms_that_fail(stage: Stage) -> None:
+async def test_closed_index_makes_both_arms_fail(stage: Stage) -> None:
     await stage.database.close()
     found = await stage.ask("boiler")
     assert not found.hits
@@ -316,7 +314,7 @@ async def test_index_that_is_being_rebuilt_is_told_as_arms_that_fail(stage: Stag
     assert all(arm.reason for arm in found.arms.values())
 
 
-async def test_whole_identifier_outranks_those_that_only_begin_with_it(stage: Stage) -> None:
+async def test_whole_identifier_outranks_prefix_matches(stage: Stage) -> None:
     found = await stage.ask("kind2")
     assert found.hits[0].chunk.path == "bank/02.md"
     assert found.hits[0].score > found.hits[1].score

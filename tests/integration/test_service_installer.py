@@ -1,4 +1,4 @@
-"""memoryctl service, run for real, with programs that stand in for those of systemd and launchd."""
+"""memoryctl service, run for real, with stand-ins for the programs of systemd and launchd."""
 
 import json
 import os
@@ -28,13 +28,13 @@ RUNNING = ["systemctl --user daemon-reload", "systemctl --user enable memoryd.so
 STARTED = [*RUNNING, "systemctl --user start memoryd.socket memoryd.service"]
 RESTARTED = [*RUNNING, "systemctl --user restart memoryd.service"]
 OF_THE_MACHINE = ("PrivateDevices", "MemoryDenyWriteExecute", "PrivateTmp", '"-/tmp"', '"-/var/tmp"')
-"""What depends on whether there is a GPU, and on where the tests lie."""
+"""Lines that depend on the GPU and on the folder of the tests."""
 GOLDEN = Path(__file__).parents[1] / "data" / "service"
 
 
 @dataclass
 class User:
-    """Somebody with a home folder, and a manager that stands in."""
+    """A user with a home folder and a stand-in for the service manager."""
 
     home: Path
     manager: StandInManager
@@ -60,7 +60,7 @@ class User:
             timeout=120,
         )
 
-    def told(self, *words: str, mac: bool = False, **env: str) -> Any:
+    def reply(self, *words: str, mac: bool = False, **env: str) -> Any:
         done = self.service(*words, "--json", mac=mac, **env)
         assert done.stdout, done.stderr
         return json.loads(done.stdout)
@@ -83,7 +83,7 @@ def user(tmp_path: Path) -> User:
     return User(home, manager, {"PATH": path, "HOME": str(home), "USER": "ada", "XDG_RUNTIME_DIR": runtime})
 
 
-def test_service_is_installed_once_and_removed_whole(user: User) -> None:
+def test_service_is_installed_once_and_removed_completely(user: User) -> None:
     before = files_below(user.home)
     done = user.service("install")
     assert done.returncode == Exit.DONE, done.stderr
@@ -95,16 +95,14 @@ def test_service_is_installed_once_and_removed_whole(user: User) -> None:
     gone = user.service("uninstall")
     assert gone.returncode == Exit.DONE
     assert user.manager.changes()[0] == "systemctl --user disable --now memoryd.socket memoryd.service"
-    assert sorted(path for path in user.home.rglob("*") if path.is_file()) == [
-        path for path in before if path.is_file()
-    ]
+    assert files_below(user.home) == before
     assert "your notes" in gone.stdout
     assert f"rm -r '{user.home}/.config/memoryd/config.json5'" in gone.stdout
     assert user.service("uninstall").stdout == "no service is installed\n"
     assert user.manager.state["running"] is False
 
 
-def test_dry_run_shows_everything_and_does_nothing(user: User) -> None:
+def test_dry_run_changes_nothing(user: User) -> None:
     shown = user.service("install", "--dry-run", "--hardened")
     assert shown.returncode == Exit.DONE
     assert "ReadWritePaths=" in shown.stdout
@@ -122,7 +120,7 @@ def test_dry_run_shows_everything_and_does_nothing(user: User) -> None:
         ("uninstall.txt", ["uninstall"], False),
     ],
 )
-def test_dry_run_shows_what_is_kept_as_golden(user: User, name: str, words: list[str], mac: bool) -> None:
+def test_dry_run_output_equals_golden_file(user: User, name: str, words: list[str], mac: bool) -> None:
     state = f"{user.home}/a state"
     if words == ["uninstall"]:
         user.service("install", MEMORYD_STATE_DIR=state)
@@ -143,13 +141,13 @@ def test_hardening_follows_the_configuration(user: User) -> None:
     drop_in = user.units / "memoryd.service.d" / "hardening.conf"
     assert f'ReadWritePaths="-{user.home}/notes"' in drop_in.read_text()
     assert (user.home / ".local" / "state" / "memoryd").is_dir()
-    assert user.told("status")["outdated"] == {}
+    assert user.reply("status")["outdated"] == {}
     config = user.home / ".config" / "memoryd" / "config.json5"
     config.write_text(json.dumps({"agents": {"defaults": {"workspace": str(user.home / "other")}}}))
-    outdated = user.told("status")["outdated"]
+    outdated = user.reply("status")["outdated"]
     assert f'+ReadWritePaths="-{user.home}/other"' in outdated[str(drop_in)]
     assert "memoryctl service install" in user.service("status").stderr
-    # without a word about it, it stays hardened
+    # without an option it stays hardened
     assert user.service("install").returncode == Exit.DONE
     assert user.manager.changes() == RESTARTED
     assert f"{user.home}/other" in drop_in.read_text()
@@ -157,7 +155,7 @@ def test_hardening_follows_the_configuration(user: User) -> None:
     assert not drop_in.exists()
 
 
-def test_file_of_somebody_else_is_not_overwritten(user: User) -> None:
+def test_foreign_unit_is_not_overwritten(user: User) -> None:
     user.units.mkdir(parents=True)
     (user.units / "memoryd.service").write_text("[Service]\nExecStart=/opt/mine\n")
     refused = user.service("install")
@@ -167,8 +165,8 @@ def test_file_of_somebody_else_is_not_overwritten(user: User) -> None:
     assert user.service("uninstall").stdout == "no service is installed\n"
     assert user.service("install", "--force").returncode == Exit.DONE
     assert "/opt/mine" in (user.units / "memoryd.service.before-memoryd").read_text()
-    assert user.told("status")["foreign"] == []
-    # the copy is told, with the way back
+    assert user.reply("status")["foreign"] == []
+    # the copy is reported, with the command to restore it
     gone = user.service("uninstall")
     kept = user.units / "memoryd.service.before-memoryd"
     assert f"mv '{kept}' '{user.units}/memoryd.service'" in gone.stdout
@@ -176,8 +174,8 @@ def test_file_of_somebody_else_is_not_overwritten(user: User) -> None:
 
 
 @pytest.mark.parametrize("target", ["/dev/null", "gone/memoryd.service"])
-def test_unit_that_is_a_link_to_nothing_is_somebody_elses(user: User, target: str) -> None:
-    """A mask says that it is not to run, and a dangling link is of whoever keeps units elsewhere."""
+def test_masked_or_dangling_unit_counts_as_foreign(user: User, target: str) -> None:
+    """A mask forbids the unit to run, and a dangling link belongs to somebody who keeps units elsewhere."""
     user.units.mkdir(parents=True)
     unit = user.units / "memoryd.service"
     unit.symlink_to(target)
@@ -186,7 +184,7 @@ def test_unit_that_is_a_link_to_nothing_is_somebody_elses(user: User, target: st
     assert f"a link to {target}" in refused.stderr
     assert [path.name for path in user.units.iterdir()] == ["memoryd.service"]
     assert user.manager.changes() == []
-    status = user.told("status")
+    status = user.reply("status")
     assert status["foreign"] == [str(unit)]
     assert ("unmask" in status["hint"]) == (target == "/dev/null")
     assert user.service("uninstall").stdout == "no service is installed\n"
@@ -196,7 +194,7 @@ def test_unit_that_is_a_link_to_nothing_is_somebody_elses(user: User, target: st
     assert str(kept.readlink()) == target
 
 
-def test_drop_in_of_the_user_stays(user: User) -> None:
+def test_drop_in_of_the_user_is_kept(user: User) -> None:
     assert user.service("install", "--hardened").returncode == Exit.DONE
     mine = user.units / "memoryd.service.d" / "override.conf"
     mine.write_text("[Service]\nNice=5\n")
@@ -206,7 +204,7 @@ def test_drop_in_of_the_user_stays(user: User) -> None:
     assert files_below(user.units) == [mine]
 
 
-def test_key_of_every_provider_is_named_that_the_service_will_not_see(user: User) -> None:
+def test_unavailable_provider_keys_are_named(user: User) -> None:
     names = [name for row in PROVIDERS.values() for name in row.key_variables]
     user.env.update(dict.fromkeys(names, "sk-1"))
     done = user.service("install")
@@ -214,7 +212,7 @@ def test_key_of_every_provider_is_named_that_the_service_will_not_see(user: User
     assert "sk-1" not in (user.units / "memoryd.service").read_text() + done.stderr
 
 
-def test_variables_of_the_shell_are_carried_and_keys_are_not(user: User) -> None:
+def test_variables_are_copied_into_the_unit_but_keys_are_not(user: User) -> None:
     elsewhere = user.home / 'with "quotes" and 100%' / "config.json5"
     elsewhere.parent.mkdir()
     elsewhere.write_text("{}")
@@ -228,7 +226,7 @@ def test_variables_of_the_shell_are_carried_and_keys_are_not(user: User) -> None
     assert "the service gets MEMORYD_CONFIG" in done.stderr
 
 
-def test_proxy_is_carried_unless_it_holds_a_password(user: User) -> None:
+def test_proxy_is_copied_unless_it_has_a_password(user: User) -> None:
     user.env |= {"HTTPS_PROXY": "http://me:sesame@proxy:8080", "no_proxy": "localhost", "SSL_CERT_FILE": "/etc/own.pem"}
     shown = user.service("install", "--dry-run")
     assert 'Environment="no_proxy=localhost"' in shown.stdout
@@ -237,7 +235,7 @@ def test_proxy_is_carried_unless_it_holds_a_password(user: User) -> None:
     assert "HTTPS_PROXY holds a password, and the service does not see it" in shown.stderr
 
 
-def test_doctor_holds_the_units_against_the_configuration_and_refreshes_them(user: User) -> None:
+def test_doctor_finds_and_refreshes_outdated_units(user: User) -> None:
     def units(*words: str) -> Any:
         done = ran(
             [MEMORYCTL, "doctor", "--section", "service", "--json", *words],
@@ -265,7 +263,7 @@ def test_doctor_holds_the_units_against_the_configuration_and_refreshes_them(use
     assert not [one for one in units()["checks"] if "does not fit" in one["message"]]
 
 
-def test_path_that_no_unit_can_hold_is_refused_before_anything_is_written(user: User) -> None:
+def test_path_with_line_break_is_refused(user: User) -> None:
     refused = user.service("install", MEMORYD_STATE_DIR=f"{user.home}/two\nlines")
     assert refused.returncode == Exit.ERROR
     assert "line break" in refused.stderr
@@ -278,20 +276,20 @@ def test_wrong_configuration_is_not_installed(user: User) -> None:
     assert not user.units.exists()
 
 
-def test_start_that_fails_says_where_to_look(user: User) -> None:
+def test_failed_start_points_to_the_logs(user: User) -> None:
     user.manager.tell(refuses="start")
     failed = user.service("install")
     assert failed.returncode == Exit.ERROR
     assert "memoryctl service logs" in failed.stderr
-    assert user.told("status")["reason"] == "the last run ended with watchdog"
+    assert user.reply("status")["reason"] == "the last run ended with watchdog"
     user.manager.changes()
     user.manager.tell(refuses="")
     assert user.service("start").returncode == Exit.DONE
     assert user.manager.changes()[0] == "systemctl --user reset-failed memoryd.socket memoryd.service"
-    assert user.told("status")["isRunning"]
+    assert user.reply("status")["isRunning"]
 
 
-def test_stop_takes_the_socket_along_and_status_tells(user: User) -> None:
+def test_stop_also_stops_the_socket(user: User) -> None:
     assert user.service("status").returncode == Exit.NOT_RUNNING
     assert "memoryctl service install" in user.service("start").stderr
     user.service("install")
@@ -306,13 +304,13 @@ def test_stop_takes_the_socket_along_and_status_tells(user: User) -> None:
     assert user.manager.changes() == ["systemctl --user restart memoryd.service"]
 
 
-def test_lingering_user_hears_nothing_of_it(user: User) -> None:
+def test_lingering_user_gets_no_hint_about_it(user: User) -> None:
     user.manager.tell(linger="yes")
     assert "linger" not in user.service("install").stderr
-    assert user.told("status")["lingers"] is True
+    assert user.reply("status")["lingers"] is True
 
 
-def test_without_a_manager_there_is_advice_and_a_dry_run(user: User) -> None:
+def test_without_a_manager_there_is_a_hint_and_a_dry_run(user: User) -> None:
     user.manager.tell(bus="none")
     for words in (["install"], ["uninstall"], ["start"], ["stop"], ["restart"]):
         done = user.service(*words)
@@ -327,7 +325,7 @@ def test_without_a_manager_there_is_advice_and_a_dry_run(user: User) -> None:
     assert user.service("logs").returncode == Exit.ERROR
 
 
-def test_logs_are_those_of_the_journal(user: User) -> None:
+def test_logs_come_from_the_journal(user: User) -> None:
     journal = user.manager.place / "journalctl"
     event = '{"timestamp": "2026-11-20T08:30:00Z", "level": "info", "event": "ready"}'
     journal.write_text(f"#!/bin/sh\necho '{event}'\necho memoryd.service: Failed with result watchdog.\n")
@@ -338,7 +336,7 @@ def test_logs_are_those_of_the_journal(user: User) -> None:
     assert shown.stdout.count("ready") == 2
 
 
-def test_line_that_is_no_utf8_ends_nothing_that_follows_the_journal(user: User) -> None:
+def test_invalid_utf8_in_the_journal_is_skipped(user: User) -> None:
     journal = user.manager.place / "journalctl"
     journal.write_text("#!/bin/sh\nprintf 'half \\377 a sign\\n'\necho afterwards\n")
     journal.chmod(0o755)
@@ -347,7 +345,7 @@ def test_line_that_is_no_utf8_ends_nothing_that_follows_the_journal(user: User) 
     assert shown.stdout.count("afterwards") == 2
 
 
-def test_logs_of_a_mac_are_its_own_and_those_of_launchd(user: User) -> None:
+def test_logs_on_a_mac_are_our_file_and_that_of_launchd(user: User) -> None:
     tail = user.manager.place / "tail"
     tail.write_text('#!/bin/sh\nprintf "%s " "$@"\n')
     tail.chmod(0o755)
@@ -356,7 +354,7 @@ def test_logs_of_a_mac_are_its_own_and_those_of_launchd(user: User) -> None:
     assert shown.stdout == f"-n 7 {files[0]} {files[1]} "
 
 
-def test_agent_of_a_mac_is_installed_once_and_removed_whole(user: User) -> None:
+def test_launch_agent_is_installed_once_and_removed_completely(user: User) -> None:
     done = user.service("install", mac=True, MEMORYD_LOG_LEVEL="DEBUG")
     assert done.returncode == Exit.DONE, done.stderr
     domain = f"gui/{os.getuid()}"
@@ -371,9 +369,9 @@ def test_agent_of_a_mac_is_installed_once_and_removed_whole(user: User) -> None:
     assert user.manager.changes() == []
     user.manager.tell(busy=1)
     assert user.service("install", mac=True).returncode == Exit.DONE
-    # thrown out, it may not come back at once, and is tried again
+    # after bootout a bootstrap may fail at first, and is retried
     assert user.manager.changes() == [f"launchctl bootout {domain}/ai.memoryd", *loaded, loaded[1]]
-    assert user.told("status", mac=True)["pid"] == 4711
+    assert user.reply("status", mac=True)["pid"] == 4711
     user.service("restart", mac=True)
     user.service("stop", mac=True)
     assert user.manager.changes() == [
@@ -387,32 +385,32 @@ def test_agent_of_a_mac_is_installed_once_and_removed_whole(user: User) -> None:
     assert not user.agent.exists()
 
 
-def test_agent_of_a_mac_without_a_screen_runs_in_the_domain_of_the_user(user: User) -> None:
+def test_launch_agent_without_screen_uses_the_user_domain(user: User) -> None:
     user.manager.tell(screen="none")
     assert user.service("install", mac=True).returncode == Exit.DONE
     assert user.manager.changes()[-1] == f"launchctl bootstrap user/{os.getuid()} {user.agent}"
 
 
-def test_daemon_that_was_started_by_hand_is_not_fought_with(user: User, tmp_path: Path) -> None:
-    """systemd would take its socket away, and two would write one index."""
+def test_install_refuses_beside_a_daemon_started_by_hand(user: User, tmp_path: Path) -> None:
+    """systemd would take over its socket, and two daemons would write one index."""
     socket = tmp_path / "s"
     with serving(socket):
         refused = user.service("install", MEMORYD_SOCKET=str(socket))
         assert refused.returncode == Exit.ALREADY_RUNNING
         assert "stop it first: kill" in refused.stderr
         assert user.manager.changes() == []
-        # one that this service runs is no second one
+        # the daemon of this service is no second one
         user.manager.tell(running=True)
         assert user.service("install", MEMORYD_SOCKET=str(socket)).returncode == Exit.DONE
 
 
-def test_hardening_is_said_to_be_systemds_on_a_mac(user: User) -> None:
+def test_hardening_on_a_mac_only_prints_a_note(user: User) -> None:
     shown = user.service("install", "--hardened", "--dry-run", mac=True)
     assert "launchd has nothing like it" in shown.stderr
     assert "ReadWritePaths" not in shown.stdout
 
 
-def test_what_an_installation_left_is_named_and_removed_where_no_manager_answers(tmp_path: Path) -> None:
+def test_leftover_units_are_removed_without_a_manager(tmp_path: Path) -> None:
     environment = {"HOME": str(tmp_path), "XDG_CONFIG_HOME": str(tmp_path / "config"), "PATH": str(tmp_path)}
     folder = unit_folder(environment)
     link = folder / "default.target.wants" / SERVICE

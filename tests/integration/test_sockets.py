@@ -1,4 +1,4 @@
-"""Sockets: whose they are, who may connect, how many, for how long, and what happens when one is lost or stops."""
+"""Sockets: ownership, permissions, limits of number and time, and what happens when one is lost or the server stops."""
 
 import asyncio
 import contextlib
@@ -13,13 +13,14 @@ import subprocess
 import sys
 import tempfile
 import tracemalloc
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
 from memoryd.api.http.connection import ConnectionLimits
+from memoryd.api.http.server import Server
 from memoryd.api.http.sockets import Listener, bind_listener, take_inherited
 from memoryd.errors import AlreadyRunning, ConfigError, MemorydError, NotPermitted
 from memoryd.wire import SUN_PATH_MAX
@@ -43,8 +44,14 @@ def stage() -> Stage:
 
 
 @pytest.fixture
+async def server(path: Path, stage: Stage) -> AsyncIterator[Server]:
+    async with serving(path, stage) as running:
+        yield running
+
+
+@pytest.fixture
 def open_directory() -> Iterator[Path]:
-    """A directory that other users can reach, unlike tmp_path."""
+    """Yield a directory that other users can reach, unlike tmp_path."""
     directory = Path(tempfile.mkdtemp())
     directory.chmod(0o755)
     yield directory
@@ -79,7 +86,7 @@ def test_f102_socket_is_private_under_any_umask(path: Path, mask: int) -> None:
 
 
 @pytest.mark.skipif(shutil.which("strace") is None, reason="needs strace, to see the instant of the bind")
-def test_f102_socket_is_never_open_to_others_not_even_for_an_instant(tmp_path: Path) -> None:
+def test_f102_socket_is_private_from_the_first_instant(tmp_path: Path) -> None:
     """Killed between bind and listen, the socket is 0600 already."""
     program = (
         "import os, pathlib, signal, sys; os.umask(0); from memoryd.api.http.sockets import bind_listener;"
@@ -123,7 +130,7 @@ def test_f098_live_socket_is_not_stolen(path: Path) -> None:
     first.close()
 
 
-def test_f099_path_too_long_for_the_kernel_is_a_clear_error(tmp_path: Path) -> None:
+def test_f099_path_too_long_for_the_kernel_is_an_error(tmp_path: Path) -> None:
     """The longest path binds; one byte more is an error that says how long and what to set."""
     room = SUN_PATH_MAX - len(bytes(tmp_path / "d")) - 1
     listener = bind_listener(tmp_path / "d" / ("s" * room))
@@ -132,7 +139,7 @@ def test_f099_path_too_long_for_the_kernel_is_a_clear_error(tmp_path: Path) -> N
         bind_listener(tmp_path / "d" / ("s" * (room + 1)))
 
 
-def test_f100_missing_directories_are_made_private(tmp_path: Path) -> None:
+def test_f100_missing_directories_are_created_private(tmp_path: Path) -> None:
     """Missing folders are made with 0700 under umask 0."""
     path = tmp_path / "state" / "run" / "m.sock"
     with umask(0):
@@ -170,7 +177,7 @@ def test_f101_symlink_in_place_of_the_directory_is_refused(path: Path, tmp_path:
     assert not list((tmp_path / "real").iterdir())
 
 
-def test_f101_file_or_symlink_in_the_way_is_left_alone(path: Path, tmp_path: Path) -> None:
+def test_f101_file_or_symlink_in_the_way_is_kept(path: Path, tmp_path: Path) -> None:
     """A file or a link in the way is refused and left as it is."""
     target = tmp_path / "target"
     path.parent.mkdir(mode=0o700)
@@ -187,7 +194,7 @@ def test_f101_file_or_symlink_in_the_way_is_left_alone(path: Path, tmp_path: Pat
 
 
 @as_root
-def test_f101_dead_socket_of_another_user_is_left_alone(path: Path) -> None:
+def test_f101_dead_socket_of_another_user_is_kept(path: Path) -> None:
     """A dead socket of another user is refused and left there."""
     bind_listener(path).sock.close()
     os.chown(path, NOBODY, NOBODY)
@@ -219,9 +226,7 @@ async def test_peer_and_socket_name_reach_the_handler(tmp_path: Path, stage: Sta
 
 @as_root
 @pytest.mark.skipif(shutil.which("curl") is None, reason="needs curl, as a client of another user")
-async def test_f103_other_users_get_no_answer_even_when_the_mode_lets_them_in(
-    open_directory: Path, stage: Stage
-) -> None:
+async def test_f103_other_users_get_no_answer_whatever_the_mode(open_directory: Path, stage: Stage) -> None:
     """Another user gets no byte, even with mode 0666, and is counted; root is answered."""
     path = open_directory / "run" / "m.sock"
     curl = ["curl", "--silent", "--max-time", "5", "--unix-socket", str(path), "http://localhost/v1/health"]
@@ -234,7 +239,7 @@ async def test_f103_other_users_get_no_answer_even_when_the_mode_lets_them_in(
     async with serving(path, stage) as server:
         path.parent.chmod(0o755)
         code, out = await ask(NOBODY)
-        assert (code, out) == (7, b"")  # could not connect: the mode alone keeps them out
+        assert (code, out) == (7, b"")  # could not connect: the mode keeps them out
         assert not server.connections.refused
         path.chmod(0o666)
         code, out = await ask(NOBODY)
@@ -257,8 +262,8 @@ async def test_f104_removed_socket_is_bound_again(path: Path, stage: Stage) -> N
     assert not path.exists()
 
 
-async def test_f104_what_keeps_a_lost_socket_from_being_bound_is_told(path: Path, stage: Stage) -> None:
-    """What stands in the way of binding again is told, left alone, and over when it is gone."""
+async def test_f104_obstacle_to_rebinding_is_reported(path: Path, stage: Stage) -> None:
+    """An obstacle to binding again is reported and left in place; once it is gone, the socket is bound."""
     async with serving(path, stage, check_every=timedelta(seconds=0.05)) as server:
         path.unlink()
         path.write_text("in the way")
@@ -269,8 +274,8 @@ async def test_f104_what_keeps_a_lost_socket_from_being_bound_is_told(path: Path
         await eventually_async(lambda: server.unreachable == {})
 
 
-async def test_f105_connections_are_bounded_and_the_rest_is_told(path: Path, stage: Stage) -> None:
-    """Beyond the limit of a process a client is told 503; when the others left it is answered."""
+async def test_f105_connections_per_process_are_bounded(path: Path, stage: Stage) -> None:
+    """Beyond the limit of a process a client gets 503; when the others have left it is answered."""
     limits = ConnectionLimits(total=5, per_process=3)
     async with serving(path, stage, limits=limits) as server:
         opened = [await asyncio.open_unix_connection(str(path)) for _ in range(3)]
@@ -285,8 +290,8 @@ async def test_f105_connections_are_bounded_and_the_rest_is_told(path: Path, sta
             assert (await asking.get("/v1/health")).status_code == 200
 
 
-async def test_f105_total_counts_over_all_processes(path: Path, stage: Stage) -> None:
-    """Beyond the total a client of any process is told 503."""
+async def test_f105_total_of_connections_is_bounded(path: Path, stage: Stage) -> None:
+    """Beyond the total a client of any process gets 503."""
     program = (
         "import socket, sys; held = [socket.socket(socket.AF_UNIX) for _ in range(4)];"
         "[one.connect(sys.argv[1]) for one in held]; print('held', flush=True); sys.stdin.read()"
@@ -331,7 +336,7 @@ async def test_f105_trickled_second_request_is_dropped_too(path: Path, stage: St
         assert server.connections.refused["timed out"] == 1
 
 
-async def test_f105_idle_connection_is_closed_and_an_answering_one_is_not(path: Path, stage: Stage) -> None:
+async def test_f105_only_idle_connections_are_closed(path: Path, stage: Stage) -> None:
     """An idle connection is closed at its limit; one that waits for its answer gets it."""
     limits = ConnectionLimits(header_timeout=SHORT, idle_timeout=timedelta(seconds=1))
     async with serving(path, stage, limits=limits):
@@ -343,7 +348,7 @@ async def test_f105_idle_connection_is_closed_and_an_answering_one_is_not(path: 
         assert (await asking).endswith(b'{"done":true}')
 
 
-async def test_f105_good_clients_are_answered_beside_many_idle_ones(path: Path, stage: Stage) -> None:
+async def test_f105_clients_are_answered_beside_many_idle_ones(path: Path, stage: Stage) -> None:
     """Twenty clients are answered beside 150 idle ones."""
     async with serving(path, stage, limits=ConnectionLimits(total=200, per_process=200)) as server:
         idle = [await asyncio.open_unix_connection(str(path)) for _ in range(150)]
@@ -355,7 +360,7 @@ async def test_f105_good_clients_are_answered_beside_many_idle_ones(path: Path, 
             await hang_up(writer)
 
 
-async def test_whoever_is_refused_can_ask_late_and_read_why(path: Path, stage: Stage) -> None:
+async def test_refused_client_can_still_read_the_reason(path: Path, stage: Stage) -> None:
     async with serving(path, stage, limits=ConnectionLimits(total=1, per_process=1)) as server:
         _, first = await asyncio.open_unix_connection(path)
         await eventually_async(lambda: server.connections.open == 1)
@@ -371,8 +376,8 @@ async def test_whoever_is_refused_can_ask_late_and_read_why(path: Path, stage: S
         writer.close()
 
 
-async def test_f134_nearly_full_descriptor_table_sheds_new_connections_and_recovers(path: Path, stage: Stage) -> None:
-    """With five descriptors left a client is told 503 and counted; with room it is answered."""
+async def test_f134_nearly_full_descriptor_table_refuses_connections(path: Path, stage: Stage) -> None:
+    """With five descriptors left a client gets 503 and is counted; with room it is answered."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     async with serving(path, stage) as server:
         lowest_free = os.dup(0)
@@ -390,7 +395,7 @@ async def test_f134_nearly_full_descriptor_table_sheds_new_connections_and_recov
 async def test_f106_client_that_never_reads_is_dropped(path: Path, stage: Stage) -> None:
     """A client that never reads is dropped at the time limit, in bounded memory, and the next gets its large answer."""
     large = b"GET /v1/large?size=4000000 HTTP/1.1\r\nhost: x\r\n\r\n"
-    async with serving(path, stage, limits=ConnectionLimits(write_timeout=SHORT)) as server:
+    async with serving(path, stage, limits=ConnectionLimits(write_timeout=5 * SHORT)) as server:
         with socket.socket(socket.AF_UNIX) as deaf:
             deaf.connect(str(path))
             tracemalloc.start()
@@ -399,32 +404,32 @@ async def test_f106_client_that_never_reads_is_dropped(path: Path, stage: Stage)
             await eventually_async(lambda: server.connections.open == 0)
             _, most = tracemalloc.get_traced_memory()
             tracemalloc.stop()
-        # of the 200 MB that it asked for
+        # of the 200 MB that it requested
         assert most < 50_000_000
         assert len(await talk(path, large, then_eof=True)) > 4_000_000
 
 
-async def test_f107_half_closed_client_gets_its_answer(path: Path, stage: Stage) -> None:
+async def test_f107_half_closed_client_gets_its_answer(path: Path, stage: Stage, server: Server) -> None:
     """A client that closed its sending side gets its answer."""
-    async with serving(path, stage) as server:
-        asking = asyncio.create_task(talk(path, b"GET /v1/wait HTTP/1.1\r\nhost: x\r\n\r\n", then_eof=True))
-        await eventually_async(lambda: stage.waiting == 1)
-        stage.release.set()
-        assert (await asking).endswith(b'{"done":true}')
-        await eventually_async(lambda: server.connections.open == 0)
+    asking = asyncio.create_task(talk(path, b"GET /v1/wait HTTP/1.1\r\nhost: x\r\n\r\n", then_eof=True))
+    await eventually_async(lambda: stage.waiting == 1)
+    stage.release.set()
+    assert (await asking).endswith(b'{"done":true}')
+    await eventually_async(lambda: server.connections.open == 0)
 
 
 @pytest.mark.parametrize("next_request", [b"", HEALTH])
-async def test_f107_work_for_a_client_that_left_is_cancelled(path: Path, stage: Stage, next_request: bytes) -> None:
+async def test_f107_work_for_a_client_that_left_is_cancelled(
+    path: Path, stage: Stage, next_request: bytes, server: Server
+) -> None:
     """The work for a client that left is cancelled, and its connection forgotten."""
-    async with serving(path, stage) as server:
-        with socket.socket(socket.AF_UNIX) as leaving:
-            leaving.connect(str(path))
-            leaving.sendall(b"GET /v1/wait HTTP/1.1\r\nhost: x\r\n\r\n")
-            await eventually_async(lambda: stage.waiting == 1)
-            leaving.sendall(next_request)
-        await eventually_async(lambda: stage.cancelled == 1)
-        await eventually_async(lambda: server.connections.open == 0)
+    with socket.socket(socket.AF_UNIX) as leaving:
+        leaving.connect(str(path))
+        leaving.sendall(b"GET /v1/wait HTTP/1.1\r\nhost: x\r\n\r\n")
+        await eventually_async(lambda: stage.waiting == 1)
+        leaving.sendall(next_request)
+    await eventually_async(lambda: stage.cancelled == 1)
+    await eventually_async(lambda: server.connections.open == 0)
 
 
 async def test_f107_client_that_leaves_inside_its_body_is_forgotten(path: Path, stage: Stage) -> None:
@@ -435,22 +440,21 @@ async def test_f107_client_that_leaves_inside_its_body_is_forgotten(path: Path, 
         await eventually_async(lambda: server.connections.open == 0)
 
 
-async def test_f115_stop_lets_requests_finish_and_ends_the_rest(path: Path, stage: Stage) -> None:
+async def test_f115_stop_lets_requests_finish(path: Path, stage: Stage, server: Server) -> None:
     """At the stop a running request is answered, an idle connection closed, the socket gone."""
-    async with serving(path, stage) as server:
-        idle_reader, idle_writer = await asyncio.open_unix_connection(str(path))
-        asking = asyncio.create_task(talk(path, b"GET /v1/wait HTTP/1.1\r\nhost: x\r\n\r\n"))
-        await eventually_async(lambda: stage.waiting == 1)
-        server.stop()
-        assert await idle_reader.read() == b""
-        assert not path.exists()
-        stage.release.set()
-        assert (await asking).endswith(b'{"done":true}')
-        await hang_up(idle_writer)
+    idle_reader, idle_writer = await asyncio.open_unix_connection(str(path))
+    asking = asyncio.create_task(talk(path, b"GET /v1/wait HTTP/1.1\r\nhost: x\r\n\r\n"))
+    await eventually_async(lambda: stage.waiting == 1)
+    server.stop()
+    assert await idle_reader.read() == b""
+    assert not path.exists()
+    stage.release.set()
+    assert (await asking).endswith(b'{"done":true}')
+    await hang_up(idle_writer)
 
 
-async def test_f115_request_that_takes_too_long_at_stop_is_told_so(path: Path, stage: Stage) -> None:
-    """A request that outlasts the grace of the stop is told shutting_down, and cancelled."""
+async def test_f115_request_that_outlasts_the_stop_is_cancelled(path: Path, stage: Stage) -> None:
+    """A request that outlasts the grace of the stop gets shutting_down, and is cancelled."""
     async with serving(path, stage, grace=SHORT) as server:
         asking = asyncio.create_task(talk(path, b"GET /v1/wait HTTP/1.1\r\nhost: x\r\n\r\n"))
         await eventually_async(lambda: stage.waiting == 1)
@@ -482,7 +486,7 @@ async def test_f116_pipelined_requests_are_answered_in_order(path: Path, stage: 
     assert [reply.partition(b'{"text":"')[2].count(b"x") for reply in replies] == list(range(100))
 
 
-async def test_server_leaves_signals_alone(path: Path, stage: Stage) -> None:
+async def test_server_changes_no_signal_handlers(path: Path, stage: Stage) -> None:
     before = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)]
     async with serving(path, stage):
         assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)] == before
@@ -492,7 +496,7 @@ def environment(count: int, **changes: str) -> dict[str, str]:
     return {"LISTEN_PID": str(os.getpid()), "LISTEN_FDS": str(count), "LISTEN_FDNAMES": "memoryd", "X": "y"} | changes
 
 
-def test_variables_for_another_process_are_not_ours() -> None:
+def test_sockets_for_another_process_are_ignored() -> None:
     environ = environment(1, LISTEN_PID="1")
     assert take_inherited(environ) == []
     assert environ == {"X": "y"}
@@ -510,7 +514,7 @@ print(listener.path.exists(), flush=True)
 
 
 @pytest.mark.skipif(shutil.which("systemd-socket-activate") is None, reason="needs systemd-socket-activate")
-async def test_socket_of_the_service_manager_is_adopted_and_never_unlinked(tmp_path: Path) -> None:
+async def test_inherited_socket_is_adopted_and_never_unlinked(tmp_path: Path) -> None:
     path = tmp_path / "m.sock"
     activate = ["systemd-socket-activate", "--listen", str(path), "--fdname=memoryd"]
     child = await asyncio.create_subprocess_exec(
@@ -522,7 +526,7 @@ async def test_socket_of_the_service_manager_is_adopted_and_never_unlinked(tmp_p
 
 
 def inherit(listener: Listener) -> Listener:
-    """The same socket as a service manager would pass it: the path is not ours to unlink."""
+    """Return the same socket as passed by a service manager: its path is not ours to unlink."""
     return Listener(listener.sock, listener.path, listener.name, is_inherited=True, file_id=listener.file_id)
 
 
@@ -537,9 +541,7 @@ async def test_inherited_socket_outlives_the_server(path: Path, stage: Stage) ->
     manager.close()
 
 
-async def test_f104_inherited_socket_whose_path_was_removed_is_replaced_by_one_of_ours(
-    path: Path, stage: Stage
-) -> None:
+async def test_f104_inherited_socket_with_removed_path_is_replaced(path: Path, stage: Stage) -> None:
     """An inherited socket whose path was removed is replaced, and ours is removed at the end."""
     manager = bind_listener(path)
     passed = inherit(manager)
@@ -583,7 +585,7 @@ def test_only_listening_unix_sockets_with_a_path_are_adopted() -> None:
     assert done.stdout.splitlines()[-2:] == ["1", "[5]"]
 
 
-def test_directory_that_cannot_be_made_is_an_error_of_ours(tmp_path: Path) -> None:
+def test_uncreatable_directory_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(MemorydError, match=os.strerror(errno.ENOTDIR)):
         bind_listener(tmp_path / "file" / "run" / "m.sock")

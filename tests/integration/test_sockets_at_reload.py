@@ -1,4 +1,4 @@
-"""What a socket lets in after a reload: what it was opened for, or nobody."""
+"""After a reload a socket admits those it was opened for, or nobody."""
 
 import pytest
 
@@ -13,7 +13,7 @@ def agents_of(*entries: dict[str, object]) -> Config:
     return Config.model_validate({"agents": {"list": list(entries)}})
 
 
-def test_socket_keeps_the_session_that_it_was_opened_for() -> None:
+def test_socket_keeps_its_session() -> None:
     opened = agents_of({"id": "a", "sockets": [{"path": "/s/0", "sessionKey": GROUP}]})
     swapped = agents_of({"id": "a", "sockets": [{"path": "/s/1", "sessionKey": CHAT}, {"path": "/s/0"}]})
     gate = AccessPolicy.of(swapped.resolved_agents(), sockets_of=opened.resolved_agents())
@@ -22,7 +22,7 @@ def test_socket_keeps_the_session_that_it_was_opened_for() -> None:
         gate.binding_of(socket_name("a", 1))
 
 
-def test_socket_of_an_agent_that_is_gone_lets_nobody_in() -> None:
+def test_socket_of_removed_agent_admits_nobody() -> None:
     opened = agents_of({"id": "a"}, {"id": "b", "sockets": [{"path": "/s/b"}]})
     gate = AccessPolicy.of(agents_of({"id": "a"}).resolved_agents(), sockets_of=opened.resolved_agents())
     with pytest.raises(Denied):

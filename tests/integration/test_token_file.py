@@ -1,4 +1,4 @@
-"""The file of a token: made once for its owner alone, and refused where others could have read or written it."""
+"""The file of a token: private, and refused if others could have read or written it."""
 
 import os
 import re
@@ -18,7 +18,7 @@ def file(tmp_path: Path) -> TokenFile:
     return TokenFile(tmp_path / "state" / "http-token")
 
 
-def test_missing_file_is_made_for_its_owner_alone(file: TokenFile) -> None:
+def test_missing_file_is_created_private(file: TokenFile) -> None:
     before = os.umask(0)
     try:
         token = file.ensure()
@@ -40,7 +40,7 @@ def test_token_stays_the_same_until_it_is_rotated(file: TokenFile) -> None:
     assert stat.S_IMODE(file.path.stat().st_mode) == 0o600
 
 
-def test_two_that_make_it_at_once_agree(tmp_path: Path) -> None:
+def test_concurrent_creations_give_one_token(tmp_path: Path) -> None:
     for number in range(20):
         file = TokenFile(tmp_path / f"token-{number}")
         with ThreadPoolExecutor(4) as threads:
@@ -48,7 +48,7 @@ def test_two_that_make_it_at_once_agree(tmp_path: Path) -> None:
         assert found == {file.read()}
 
 
-def test_command_that_closes_it_can_be_typed_whatever_its_folder_is_called(tmp_path: Path) -> None:
+def test_hinted_chmod_command_is_shell_quoted(tmp_path: Path) -> None:
     (tmp_path / "my state").mkdir()
     file = TokenFile(tmp_path / "my state" / "token")
     file.ensure()
@@ -59,7 +59,7 @@ def test_command_that_closes_it_can_be_typed_whatever_its_folder_is_called(tmp_p
 
 
 @pytest.mark.parametrize("mode", [0o604, 0o640, 0o660, 0o602, 0o700 | 0o010])
-def test_file_that_is_open_to_others_is_refused_and_left_alone(file: TokenFile, mode: int) -> None:
+def test_file_open_to_others_is_refused_and_unchanged(file: TokenFile, mode: int) -> None:
     token = file.ensure()
     file.path.chmod(mode)
     for ask in (file.read, file.ensure):
@@ -73,14 +73,14 @@ def test_file_that_is_open_to_others_is_refused_and_left_alone(file: TokenFile, 
 
 
 @pytest.mark.root
-def test_file_of_somebody_else_is_refused(file: TokenFile) -> None:
+def test_file_of_another_user_is_refused(file: TokenFile) -> None:
     file.ensure()
     os.chown(file.path, 65534, 65534)
     with pytest.raises(NotPermitted, match="belongs to uid 65534"):
         file.read()
 
 
-def test_link_is_refused_and_rotating_leaves_what_it_leads_to(file: TokenFile, tmp_path: Path) -> None:
+def test_link_is_refused_and_rotation_keeps_its_target(file: TokenFile, tmp_path: Path) -> None:
     other = TokenFile(tmp_path / "other")
     token = other.ensure()
     file.path.parent.mkdir()
@@ -93,7 +93,7 @@ def test_link_is_refused_and_rotating_leaves_what_it_leads_to(file: TokenFile, t
     assert other.read() == token
 
 
-def test_link_that_leads_nowhere_is_refused_and_nothing_is_made_there(file: TokenFile, tmp_path: Path) -> None:
+def test_dangling_link_is_refused_and_not_followed(file: TokenFile, tmp_path: Path) -> None:
     file.path.parent.mkdir()
     file.path.symlink_to(tmp_path / "planted")
     with pytest.raises(NotPermitted, match="is a link"):
@@ -101,7 +101,7 @@ def test_link_that_leads_nowhere_is_refused_and_nothing_is_made_there(file: Toke
     assert not (tmp_path / "planted").exists()
 
 
-def test_pipe_and_folder_are_refused_without_waiting(file: TokenFile, tmp_path: Path) -> None:
+def test_pipe_and_folder_are_refused_without_blocking(file: TokenFile, tmp_path: Path) -> None:
     file.path.parent.mkdir()
     os.mkfifo(file.path, 0o600)
     with pytest.raises(NotPermitted, match="no regular file"):
@@ -111,7 +111,7 @@ def test_pipe_and_folder_are_refused_without_waiting(file: TokenFile, tmp_path: 
 
 
 @pytest.mark.parametrize("content", ["", "\n", "short", "x" * 31, "x" * 600, "with a space " * 4, "ü" * 40, "a\0" * 20])
-def test_file_that_holds_no_token_is_refused(file: TokenFile, content: str) -> None:
+def test_file_without_a_token_is_refused(file: TokenFile, content: str) -> None:
     file.ensure()
     file.path.write_text(content)
     with pytest.raises(NotPermitted, match="holds no token") as refused:
@@ -119,12 +119,12 @@ def test_file_that_holds_no_token_is_refused(file: TokenFile, content: str) -> N
     assert "--rotate" in refused.value.hint
 
 
-def test_missing_file_is_said_to_be_missing(file: TokenFile) -> None:
+def test_read_of_missing_file_is_an_error(file: TokenFile) -> None:
     with pytest.raises(StoreUnavailable, match="there is no token file"):
         file.read()
 
 
-def test_folder_that_cannot_be_made_is_said(tmp_path: Path) -> None:
+def test_uncreatable_folder_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
     with pytest.raises((StoreUnavailable, NotPermitted)):
         TokenFile(tmp_path / "file" / "http-token").ensure()

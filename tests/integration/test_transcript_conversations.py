@@ -1,4 +1,4 @@
-"""Transcripts as conversations: read on in time, in small steps, and gone with their files."""
+"""Transcripts as conversations: read continuously, in small steps, and removed with their files."""
 
 import json
 import os
@@ -37,7 +37,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def spoken(text: str, *, role: str = "user", number: int = 0) -> str:
-    """Return a line of a transcript of OpenClaw."""
+    """Return a line of an OpenClaw transcript."""
     at = (BEGUN + timedelta(seconds=number)).isoformat().replace("+00:00", "Z")
     message = {"role": role, "content": [{"type": "text", "text": text}]}
     return json.dumps({"type": "message", "timestamp": at, "message": message}) + "\n"
@@ -59,20 +59,20 @@ async def stamps(talk: Talk) -> dict[str, str]:
     return {str(path): one.stamp for path, one in (await talk.conversations.database.conversations.known()).items()}
 
 
-async def test_lines_are_those_of_the_file(tmp_path: Path, folder: Path) -> None:
+async def test_lines_keep_their_numbers_of_the_file(tmp_path: Path, folder: Path) -> None:
     write(folder / "0d9f.jsonl", [spoken("Where does the quetzal nest?"), "\n", spoken("In trees.", role="assistant")])
     async with talking(tmp_path, transcripts=NEVER) as talk:
         assert await talk.sync() == ""
         assert await talk.found("quetzal") == [f"{LOG} 2-4"]
-        told = await talk.conversations.lines(LOG, 1, 9)
-        assert told == {2: "User: Where does the quetzal nest?", 4: "Assistant: In trees."}
+        lines = await talk.conversations.lines(LOG, 1, 9)
+        assert lines == {2: "User: Where does the quetzal nest?", 4: "Assistant: In trees."}
 
 
-async def test_long_transcript_is_shown_to_its_end_over_lines_that_say_nothing(tmp_path: Path, folder: Path) -> None:
-    """The lines of tools say nothing: the first 1,500, most of the next ones, and a page of them behind."""
-    silent = "\n"
-    told = [spoken(f"quetzal {number}") + silent + silent for number in range(700)]
-    write(folder / "0d9f.jsonl", [silent * 1500, *told, silent * 1500, spoken("the last word")])
+async def test_long_transcript_is_paged_over_empty_lines(tmp_path: Path, folder: Path) -> None:
+    """Lines of tools are empty: the first 1,500, most of the next ones, and a page at the end."""
+    empty = "\n"
+    questions = [spoken(f"quetzal {number}") + empty + empty for number in range(700)]
+    write(folder / "0d9f.jsonl", [empty * 1500, *questions, empty * 1500, spoken("the last word")])
     async with talking(tmp_path, transcripts=NEVER) as talk:
         await talk.sync()
         unused: Any = None
@@ -103,7 +103,7 @@ async def test_long_transcript_is_shown_to_its_end_over_lines_that_say_nothing(t
             await shown.read(Citation(LOG, None, None), LineRange(5103, 400))
 
 
-async def test_nothing_is_read_before_enough_has_come(tmp_path: Path, folder: Path) -> None:
+async def test_new_lines_are_read_only_from_the_threshold_on(tmp_path: Path, folder: Path) -> None:
     file = folder / "0d9f.jsonl"
     write(file, [spoken("Where does the quetzal nest?")])
     async with talking(tmp_path, transcripts={**NEVER, "deltaMessages": 3}) as talk:
@@ -131,7 +131,9 @@ async def test_nothing_is_read_before_enough_has_come(tmp_path: Path, folder: Pa
     ],
     ids=["bytes", "rest", "compaction"],
 )
-async def test_it_is_read_on_by_itself(tmp_path: Path, folder: Path, rule: dict[str, object], line: str) -> None:
+async def test_transcript_is_read_on_by_each_rule(
+    tmp_path: Path, folder: Path, rule: dict[str, object], line: str
+) -> None:
     file = folder / "0d9f.jsonl"
     write(file, [spoken("Where does the quetzal nest?")])
     async with talking(tmp_path, transcripts={**NEVER, **rule}) as talk:
@@ -140,7 +142,7 @@ async def test_it_is_read_on_by_itself(tmp_path: Path, folder: Path, rule: dict[
         await eventually_async(lambda: talk.found("toucan"))
 
 
-async def test_a_restart_reads_what_came_meanwhile_and_nothing_else(tmp_path: Path, folder: Path) -> None:
+async def test_restart_reads_only_new_lines(tmp_path: Path, folder: Path) -> None:
     write(folder / "0d9f.jsonl", [spoken("Where does the quetzal nest?")])
     write(folder / "1a2b.jsonl", [spoken("Where does the heron nest?")])
     async with talking(tmp_path, transcripts=NEVER) as talk:
@@ -175,7 +177,7 @@ async def test_rewritten_truncated_and_rotated_files_equal_a_rebuild(tmp_path: P
         assert await talk.dump() == grown
 
 
-async def test_a_large_one_is_read_in_steps_that_each_say_where_the_next_begins(tmp_path: Path, folder: Path) -> None:
+async def test_large_transcript_is_read_in_resumable_steps(tmp_path: Path, folder: Path) -> None:
     file = folder / "0d9f.jsonl"
     noise = json.dumps({"type": "custom", "data": "x" * 20_000}) + "\n"
     lines = [line for number in range(150) for line in (spoken(f"question {number} about birds", number=number), noise)]
@@ -202,13 +204,13 @@ async def test_a_large_one_is_read_in_steps_that_each_say_where_the_next_begins(
         assert await talk.dump() == stepwise
 
 
-async def test_a_large_one_holds_up_no_other(tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_large_transcript_delays_no_other(tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("memoryd.sessions.transcripts.conversations.STEP_BYTES", 1_000)
     write(folder / "old.jsonl", [spoken("Where does the quetzal nest?")])
     write(folder / "gone.jsonl", [spoken("Who saw the stork?")])
     async with talking(tmp_path, transcripts=NEVER) as talk:
         await talk.sync()
-        # thousands of steps: far more than the rest of this takes
+        # thousands of steps: far more than the rest of this test takes
         write(folder / "0d9f.jsonl", [spoken(f"Is {number} enough?") for number in range(30_000)])
         talk.conversations.demand()
         await eventually_async(lambda: has_begun(talk))
@@ -226,11 +228,11 @@ async def test_a_large_one_holds_up_no_other(tmp_path: Path, folder: Path, monke
 
 
 async def has_begun(talk: Talk) -> bool:
-    """Tell whether a transcript is being read, and not to its end."""
+    """Return whether a transcript is being read and not finished."""
     return (await stamps(talk)).get(LOG) == ""
 
 
-async def test_a_deleted_transcript_goes_and_a_vanished_folder_has_a_grace(tmp_path: Path, folder: Path) -> None:
+async def test_deleted_transcript_leaves_and_vanished_folder_has_grace(tmp_path: Path, folder: Path) -> None:
     write(folder / "0d9f.jsonl", [spoken("Where does the quetzal nest?")])
     write(folder / "1a2b.jsonl", [spoken("Where does the heron nest?")])
     async with talking(tmp_path, transcripts=NEVER) as talk:
@@ -248,7 +250,7 @@ async def test_a_deleted_transcript_goes_and_a_vanished_folder_has_a_grace(tmp_p
         await eventually_async(lambda: _is_gone(talk, "heron"))
 
 
-def test_a_folder_that_came_back_has_a_whole_grace_again(tmp_path: Path, folder: Path) -> None:
+def test_returned_folder_has_a_full_grace_again(tmp_path: Path, folder: Path) -> None:
     clock, away = FakeClock(), tmp_path / "away"
     folders = TranscriptFolders("sessions/main/", [TranscriptFolder(folder)], grace=60, clock=clock)
     for _ in range(2):
@@ -269,7 +271,7 @@ async def _is_gone(talk: Talk, word: str) -> bool:
     return not await talk.found(word)
 
 
-async def test_read_anew_it_is_what_it_was(tmp_path: Path, folder: Path) -> None:
+async def test_reading_anew_gives_the_same_index(tmp_path: Path, folder: Path) -> None:
     write(folder / "0d9f.jsonl", [spoken(f"question {number} about the quetzal") for number in range(150)])
     async with talking(tmp_path, transcripts=NEVER) as talk:
         await talk.sync()
@@ -283,7 +285,7 @@ async def test_read_anew_it_is_what_it_was(tmp_path: Path, folder: Path) -> None
         assert (known[LOG].chunker, known[LOG].stamp) == (talk.conversations.writer.chunker, tail)
 
 
-async def test_an_unknown_format_is_told_and_never_guessed(tmp_path: Path, folder: Path) -> None:
+async def test_unknown_format_is_counted_and_not_guessed(tmp_path: Path, folder: Path) -> None:
     (folder / "0d9f.jsonl").write_text('{"speaker": "me", "words": "quetzal"}\n' * 70)
     async with talking(tmp_path, transcripts=NEVER) as talk:
         assert await talk.sync() == ""
@@ -294,7 +296,7 @@ async def test_an_unknown_format_is_told_and_never_guessed(tmp_path: Path, folde
         assert await talk.found("quetzal") == [f"{LOG} 2-2"]
 
 
-async def test_what_is_withheld_is_not_read_under_any_name(tmp_path: Path, folder: Path) -> None:
+async def test_withheld_transcript_is_not_read_under_any_name(tmp_path: Path, folder: Path) -> None:
     file = folder / "0d9f.jsonl"
     write(file, [spoken("Where does the quetzal nest?")])
     async with talking(tmp_path, transcripts=NEVER) as talk:
@@ -308,7 +310,7 @@ async def test_what_is_withheld_is_not_read_under_any_name(tmp_path: Path, folde
         assert await stamps(talk) == {}
 
 
-async def test_switched_off_what_was_read_goes(tmp_path: Path, folder: Path) -> None:
+async def test_disabled_transcripts_leave_the_index(tmp_path: Path, folder: Path) -> None:
     write(folder / "0d9f.jsonl", [spoken("Where does the quetzal nest?")])
     async with talking(tmp_path, transcripts=NEVER) as talk:
         await talk.sync()
@@ -324,24 +326,24 @@ async def _is_empty(talk: Talk) -> bool:
     return talk.conversations.database.is_open and not await stamps(talk)
 
 
-async def test_lines_that_are_too_large_are_counted_and_told(tmp_path: Path, folder: Path) -> None:
+async def test_too_large_lines_are_counted_and_reported(tmp_path: Path, folder: Path) -> None:
     file = folder / "0d9f.jsonl"
     values = '{"type":"message","message":{"role":"user","content":[' + "[]," * 300_000 + "[]]}}\n"
     write(file, [spoken("Where does the quetzal nest?"), values, spoken("x" * (9 << 20)), spoken("And the toucan?")])
     async with talking(tmp_path, transcripts={**NEVER, "deltaBytes": 1}) as talk:
         await talk.sync()
         assert await talk.found("toucan") == [f"{LOG} 2-5"]
-        (told,) = talk.conversations.partly_read
-        assert (told.path, told.reason[:2]) == (LOG, "2 ")
-        # written anew without them
+        (skipped,) = talk.conversations.partly_read
+        assert (skipped.path, skipped.reason[:2]) == (LOG, "2 ")
+        # rewritten without them
         write(file, [spoken("Where does the heron nest?")])
         await talk.sync()
         assert await talk.found("heron") == [f"{LOG} 2-2"]
         assert talk.conversations.partly_read == []
 
 
-async def test_transcript_whose_twin_was_forgotten_is_handed_to_nobody(tmp_path: Path, folder: Path) -> None:
-    """Of one name in two folders the first is read; who forgot the other one means what its name leads to."""
+async def test_transcript_with_forgotten_namesake_is_hidden(tmp_path: Path, folder: Path) -> None:
+    """Of two files with one name the first is read; forgetting the other one hides the name."""
     other, lone = tmp_path / "other", "1a2b.jsonl"
     other.mkdir()
     write(folder / "0d9f.jsonl", [spoken("Where does the quetzal nest?")])
@@ -355,7 +357,7 @@ async def test_transcript_whose_twin_was_forgotten_is_handed_to_nobody(tmp_path:
             transcript_path("main", "forgotten.jsonl"), other / "0d9f.jsonl", is_forgotten=True
         )
         folders = TranscriptFolders("sessions/main/", [TranscriptFolder(folder), TranscriptFolder(other)])
-        look = visible_transcripts("main", folders, withheld)
-        assert [one.name for one in look.files] == [lone]
-        assert look.is_excluded("0d9f.jsonl")
+        visible = visible_transcripts("main", folders, withheld)
+        assert [one.name for one in visible.files] == [lone]
+        assert visible.is_excluded("0d9f.jsonl")
         await ledger.close()

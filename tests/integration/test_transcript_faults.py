@@ -1,4 +1,4 @@
-"""Transcripts that others write while they are read, of any size, and with any content."""
+"""Transcripts that others write while they are read, of any size and content."""
 
 import json
 import os
@@ -47,7 +47,7 @@ def line(text: str) -> bytes:
 
 
 class Follower:
-    """Keeps rows of a transcript as an index does: each step is applied with its tail, or not at all."""
+    """Keeps rows of a transcript like an index: each step is applied with its tail, or not at all."""
 
     def __init__(self, path: Path, max_bytes: int = 1 << 16) -> None:
         self.path = path
@@ -64,7 +64,7 @@ class Follower:
         return step
 
     def rest(self) -> dict[int, str]:
-        """Follow until nothing is to come, and return the rows."""
+        """Read until nothing is left, and return the rows."""
         while True:
             step = self.step()
             if step.state is TranscriptState.UNCHANGED and not step.is_more:
@@ -77,7 +77,7 @@ def expected(data: bytes) -> dict[int, str]:
 
 
 @pytest.mark.sweep
-def test_everything_that_another_process_appends_is_read_once(tmp_path: Path) -> None:
+def test_lines_appended_by_another_process_are_read_once(tmp_path: Path) -> None:
     chance = random.Random(1)
     data = b"".join(line(f"{number} " + "word " * chance.randint(0, 300)) for number in range(whole_or(1_000, 3_000)))
     data = data.replace(b' "}', b'"}')
@@ -90,12 +90,12 @@ def test_everything_that_another_process_appends_is_read_once(tmp_path: Path) ->
             before = len(follower.rows)
             step = follower.step()
             states.add(step.state)
-            assert len(follower.rows) == before + len(step.lines), "no line twice"
+            assert len(follower.rows) == before + len(step.lines), "no line is read twice"
     assert (follower.rest(), writer.returncode) == (expected(data), 0)
     assert states <= {TranscriptState.GROWN, TranscriptState.UNCHANGED}
 
 
-def test_rows_are_of_one_version_while_another_process_writes_the_file_anew(tmp_path: Path) -> None:
+def test_rows_are_never_of_two_versions_during_rewrites(tmp_path: Path) -> None:
     versions = [version(number) for number in range(40)]
     for number, data in enumerate(versions):
         (tmp_path / f"version-{number:02}").write_bytes(data)
@@ -111,7 +111,7 @@ def test_rows_are_of_one_version_while_another_process_writes_the_file_anew(tmp_
 
 
 def version(number: int) -> bytes:
-    """Return a transcript whose beginning is that of all others; it is longer by and by, and shorter again."""
+    """Return a transcript with a common beginning; its length varies with the number."""
     head = b"".join(line(f"head {at} " + "x" * 80) for at in range(60))
     return head + b"".join(line(f"v{number} {at} " + "x" * 80) for at in range(500 + 700 * (number % 4)))
 
@@ -130,10 +130,10 @@ def replaced(path: Path, data: bytes) -> None:
 
 @swept("change", [overwritten, replaced], 1)
 @swept("later", [1, 2, 3], 1)
-def test_change_at_any_moment_of_a_look_is_followed(
+def test_change_between_any_two_reads_is_followed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: Callable[[Path, bytes], None], later: int
 ) -> None:
-    """Whichever read of a look the new content comes before, what is kept in the end is the new content alone."""
+    """Whichever read the change precedes, only the new content is kept in the end."""
     path = tmp_path / "s.jsonl"
     reads = Reads(lambda: change(path, version(later)))
     for moment in count(1):
@@ -152,7 +152,7 @@ def test_change_at_any_moment_of_a_look_is_followed(
 
 
 class Reads:
-    """Reads as the system does, and has something happen before one of them."""
+    """Reads like the system, and runs a function before one of the reads."""
 
     def __init__(self, happen: Callable[[], None]) -> None:
         self._happen = happen
@@ -174,7 +174,7 @@ from memoryd.domain.sessions.transcripts.reading import START
 from memoryd.sessions.transcripts.reading import read_next
 
 def peak():
-    # what the kernel tells of usage begins with the peak of the parent, what it tells of the address space does not
+    # the resource usage starts with the peak of the parent, the status of the address space does not
     if sys.platform == "darwin":
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     status = dict(line.split(":", 1) for line in open("/proc/self/status"))
@@ -194,7 +194,7 @@ print(json.dumps([tail.lines, spoken, steps > 40, last, again, peak() - before])
 
 
 def test_transcript_of_200_mb_is_read_in_bounded_memory(tmp_path: Path) -> None:
-    """In steps, with a line beyond all limits among them, by a process of its own, whose memory is looked at."""
+    """In steps, with a line beyond all limits, in a process whose memory is measured."""
     path = tmp_path / "s.jsonl"
     result = json.dumps({"type": "message", "message": {"role": "toolResult", "content": "x" * 100_000}}).encode()
     with path.open("wb") as file:
@@ -205,14 +205,14 @@ def test_transcript_of_200_mb_is_read_in_bounded_memory(tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, "-c", PEAK, str(path)], capture_output=True, text=True, check=True)
     *found, grown = json.loads(done.stdout)
     assert found == [3602, 1801, True, "the last", "unchanged"]
-    assert grown < 28 << 20, "no more than the longest line that is read, and a few blocks"
+    assert grown < 28 << 20, "the longest line that is read, and a few blocks"
 
 
 @pytest.mark.sweep
-def test_hostile_content_costs_neither_time_nor_other_lines(tmp_path: Path) -> None:
-    """A fence that never ends, brackets without end, envelopes in envelopes: some megabytes each."""
+def test_hostile_content_is_read_quickly_and_loses_no_other_line(tmp_path: Path) -> None:
+    """An unclosed fence, endless brackets, nested envelopes: some megabytes each."""
     path = tmp_path / "s.jsonl"
-    # escaped, some of them take half as much again
+    # escaping makes some of them half as long again
     size = whole_or(1_500_000, 5_000_000)
     hostile = [
         "[" * size,
@@ -238,8 +238,8 @@ def record_with(content: bytes) -> bytes:
 
 
 @pytest.mark.sweep
-def test_values_without_number_cost_that_line_and_little_memory(tmp_path: Path) -> None:
-    """Each list, object and number takes many times the bytes of its text."""
+def test_line_with_too_many_values_is_skipped_in_bounded_memory(tmp_path: Path) -> None:
+    """Each list, object and number takes many times the size of its text."""
     path, size = tmp_path / "s.jsonl", whole_or(2, 7) << 20
     values = [b"[]", b"{}", b'{"a":1}', b"1e5", b'""', b"[[[[[]]]]]", b'{"a":[]}']
     hostile = [record_with(b"[" + b",".join([one] * (size // (len(one) + 1))) + b"]") for one in values]
@@ -251,5 +251,5 @@ def test_values_without_number_cost_that_line_and_little_memory(tmp_path: Path) 
     assert found == [len(hostile) + 3, 3, False, "the last", "unchanged"]
     assert grown < 64 << 20, f"{grown >> 20} MiB"
     counts = Follower(path, 1 << 30).step().counts
-    # a text may say as much as it likes of what parts values
+    # separators inside a text do not count
     assert (counts["spoken"], counts["too many values"] + counts["unreadable"]) == (3, len(hostile))

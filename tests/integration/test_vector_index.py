@@ -1,4 +1,4 @@
-"""The nearest vectors of a space, whichever engine computes them."""
+"""The nearest vectors of a space, with each engine."""
 
 import subprocess
 import sys
@@ -35,7 +35,7 @@ def keys(first: int, count: int) -> list[bytes]:
 
 
 def key_of(number: int) -> bytes:
-    """Return what names the text of a vector: in an order by chance, as hashes are."""
+    """Return the hash of a vector's text: in random order, like real hashes."""
     return sha256(str(number).encode()).digest()[:8] + number.to_bytes(8, "big")
 
 
@@ -44,11 +44,11 @@ def number_of(key: bytes) -> int:
 
 
 OF_BOTH = tuple(UnrelatedVectors(code, units(seed, 24), units(seed, 24)) for code, seed in (("en", 60), ("zh", 61)))
-"""What is known of a model for two languages."""
+"""Strangers of a model in two languages."""
 
 
-class Shelf:
-    """A database with vectors that are put in one batch after the other."""
+class VectorStore:
+    """A database to which vectors are added in batches."""
 
     def __init__(self, database: Database, space: int) -> None:
         self.database = database
@@ -59,7 +59,7 @@ class Shelf:
     async def put(self, count: int, topics: Matrix | None = None, *, language: str = "en") -> None:
         first = len(self.vectors)
         added = units(first, count) + (0 if topics is None else topics)
-        # as the index gives it back
+        # as the index returns it
         added = unpack_vector([pack_vector(row / np.linalg.norm(row)) for row in added], SIZE)
         pairs = list(zip(keys(first, count), added, [language] * count, strict=True))
         await self.database.write(lambda db: put_vectors(db, self._space, pairs, 1.0))
@@ -96,14 +96,14 @@ class Shelf:
 
 
 @pytest.fixture
-async def shelf(tmp_path: Path) -> AsyncIterator[Shelf]:
+async def store(tmp_path: Path) -> AsyncIterator[VectorStore]:
     with ThreadPoolExecutor(2) as executor:
         database = Database(path=tmp_path / "index.sqlite", executor=executor)
         await database.open()
         space = await database.vectors.open_space(
             fingerprint="f", provider="fake", model="fake", dimensions=SIZE, now=1.0
         )
-        made = Shelf(database, space)
+        made = VectorStore(database, space)
         await made.put(COUNT)
         yield made
         await database.close()
@@ -113,180 +113,178 @@ async def shelf(tmp_path: Path) -> AsyncIterator[Shelf]:
     ("limit", "engine"),
     [(PLENTY, DistanceEngine.RESIDENT), (BYTES, DistanceEngine.RESIDENT), (BYTES - 1, DistanceEngine.SIGNS)],
 )
-async def test_few_nearest_are_exact_with_vectors_and_with_signs_in_memory(
-    shelf: Shelf, limit: int, engine: DistanceEngine
-) -> None:
-    index, query = shelf.index(limit), units(7, 1)[0]
-    found, noise = await shelf.ask(index, query, 20)
-    assert [key for key, *_ in found] == shelf.nearest(query, 20)
+async def test_few_nearest_are_exact_with_each_engine(store: VectorStore, limit: int, engine: DistanceEngine) -> None:
+    index, query = store.index(limit), units(7, 1)[0]
+    found, noise = await store.ask(index, query, 20)
+    assert [key for key, *_ in found] == store.nearest(query, 20)
     assert [cosine for _, cosine, _ in found] == sorted((cosine for _, cosine, _ in found), reverse=True)
     assert noise.deviation > 0
     assert index.engine is engine
     assert index.size == COUNT
 
 
-async def test_matrix_gives_way_to_signs_when_it_outgrows_memory(shelf: Shelf) -> None:
-    index, query = shelf.index(BYTES), units(7, 1)[0]
+async def test_signs_replace_vectors_beyond_the_memory_limit(store: VectorStore) -> None:
+    index, query = store.index(BYTES), units(7, 1)[0]
     assert not await index.is_empty()
     held = index.held_bytes
     for _ in range(5):
-        await shelf.put(40)
-        found, _ = await shelf.ask(index, query, 400)
-        assert [key for key, *_ in found] == shelf.nearest(query, 400)
+        await store.put(40)
+        found, _ = await store.ask(index, query, 400)
+        assert [key for key, *_ in found] == store.nearest(query, 400)
     assert index.engine is DistanceEngine.SIGNS
     assert index.size == COUNT + 200
     assert index.held_bytes < held / 3
 
 
-async def test_signs_find_the_best_of_many(shelf: Shelf) -> None:
-    """The vectors lie to one side and about topics, as those of models do."""
+async def test_signs_find_the_best_of_many(store: VectorStore) -> None:
+    """The vectors have a common offset and topics, like those of models."""
     topics = units(99, 100) + np.float32(0.5)
-    await shelf.put(8_000, topics[np.arange(8_000) % len(topics)])
-    index, found = shelf.index(14 * BYTES), 0
+    await store.put(8_000, topics[np.arange(8_000) % len(topics)])
+    index, found = store.index(14 * BYTES), 0
     for seed in range(20):
         query = topics[seed] + units(seed, 1)[0]
         query /= np.linalg.norm(query)
-        nearest, _ = await shelf.ask(index, query, 24)
-        found += len({key for key, *_ in nearest} & set(shelf.nearest(query, 24)))
-        expected = {key: float(shelf.vectors[number_of(key)] @ query) for key, *_ in nearest}
+        nearest, _ = await store.ask(index, query, 24)
+        found += len({key for key, *_ in nearest} & set(store.nearest(query, 24)))
+        expected = {key: float(store.vectors[number_of(key)] @ query) for key, *_ in nearest}
         assert {key: cosine for key, cosine, _ in nearest} == pytest.approx(expected, abs=1e-6)
     assert found >= 0.99 * 20 * 24
 
 
 @swept("lot", [1_200, 16], 1)
-async def test_signs_find_the_best_of_the_document_that_came_first(shelf: Shelf, lot: int) -> None:
-    """It lies elsewhere than all others: by signs on both sides of its own centre its vectors would be as strangers."""
-    await shelf.database.write(lambda db: db.execute("DELETE FROM vectors"))
-    shelf.vectors = shelf.vectors[:0]
-    index, places = shelf.index(0), units(99, 61) * np.float32(1.5)
+async def test_signs_find_the_best_of_an_atypical_first_document(store: VectorStore, lot: int) -> None:
+    """It lies elsewhere than all others: signs around its own centre would make its vectors look unrelated."""
+    await store.database.write(lambda db: db.execute("DELETE FROM vectors"))
+    store.vectors = store.vectors[:0]
+    index, places = store.index(0), units(99, 61) * np.float32(1.5)
     parts = units(98, 60) * np.float32(0.7) + places[0]
     for begin in range(0, 1_200, lot):
-        await shelf.put(lot, parts[np.arange(begin, begin + lot) % len(parts)])
-        await shelf.ask(index, units(7, 1)[0], 1)
+        await store.put(lot, parts[np.arange(begin, begin + lot) % len(parts)])
+        await store.ask(index, units(7, 1)[0], 1)
     others = np.arange(20_000)
-    await shelf.put(len(others), places[1 + others % 60] + units(96, 100)[others % 100] * np.float32(0.7))
+    await store.put(len(others), places[1 + others % 60] + units(96, 100)[others % 100] * np.float32(0.7))
     found = 0
     for seed in range(20):
         query = parts[seed] + units(seed, 1)[0]
         query /= np.linalg.norm(query)
-        nearest, _ = await shelf.ask(index, query, 24)
-        found += len({key for key, *_ in nearest} & set(shelf.nearest(query, 24)))
+        nearest, _ = await store.ask(index, query, 24)
+        found += len({key for key, *_ in nearest} & set(store.nearest(query, 24)))
     assert found >= 0.95 * 20 * 24
 
 
-async def test_a_limit_beyond_the_machine_is_no_reason_for_signs(shelf: Shelf) -> None:
-    index, query = shelf.index(1 << 50), units(7, 1)[0]
-    assert [key for key, *_ in (await shelf.ask(index, query, 9))[0]] == shelf.nearest(query, 9)
+async def test_huge_limit_keeps_vectors_in_memory(store: VectorStore) -> None:
+    index, query = store.index(1 << 50), units(7, 1)[0]
+    assert [key for key, *_ in (await store.ask(index, query, 9))[0]] == store.nearest(query, 9)
     assert index.engine is DistanceEngine.RESIDENT
 
 
-async def test_noise_is_the_same_by_vectors_and_by_signs(shelf: Shelf) -> None:
-    await shelf.put(5_000)
+async def test_noise_is_the_same_with_each_engine(store: VectorStore) -> None:
+    await store.put(5_000)
     query, strangers = units(7, 1)[0], UnrelatedVectors("en", units(8, 50), units(9, 50))
     (_, whole), (_, by_signs) = [
-        await shelf.ask(shelf.index(limit), query, 20, strangers=strangers) for limit in (PLENTY * 30, 0)
+        await store.ask(store.index(limit), query, 20, strangers=strangers) for limit in (PLENTY * 30, 0)
     ]
     assert whole == by_signs
 
 
 @pytest.mark.parametrize("limit", [PLENTY, 0], ids=["vectors", "signs"])
-async def test_question_finds_what_answers_it_in_another_language(shelf: Shelf, limit: int) -> None:
-    """The marks of the languages are larger than what is said; of a few passages of a third nobody knows the mark."""
-    await shelf.database.write(lambda db: db.execute("DELETE FROM vectors"))
-    shelf.vectors = shelf.vectors[:0]
-    topics, marks, shelf.strangers = units(50, 60), units(51, 2) * np.float32(2), OF_BOTH
-    index, asked = shelf.index(limit), topics[7] + marks[0]
+async def test_question_finds_answers_in_another_language(store: VectorStore, limit: int) -> None:
+    """Offsets of languages are larger than differences of meaning."""
+    await store.database.write(lambda db: db.execute("DELETE FROM vectors"))
+    store.vectors = store.vectors[:0]
+    topics, marks, store.strangers = units(50, 60), units(51, 2) * np.float32(2), OF_BOTH
+    index, asked = store.index(limit), topics[7] + marks[0]
     for number, (code, mark) in enumerate(zip(("en", "zh"), marks, strict=True)):
-        await shelf.put(60, (topics + mark) * np.float32(10), language=code)
+        await store.put(60, (topics + mark) * np.float32(10), language=code)
         asked = asked / np.linalg.norm(asked)
-        found, _ = await shelf.ask(index, asked, 2, language="en")
+        found, _ = await store.ask(index, asked, 2, language="en")
         assert [number_of(key) for key, *_ in found][: number + 1] == [7, 67][: number + 1]
         assert [is_foreign for *_, is_foreign in found] == [False, bool(number)]
     assert (index.engine is DistanceEngine.SIGNS) is (limit == 0)
-    # who asks in a language that is not known is taken for the nearest
-    assert [number_of(key) for key, *_ in (await shelf.ask(index, asked, 2))[0]] == [7, 67]
+    # a question of unknown language uses the nearest one
+    assert [number_of(key) for key, *_ in (await store.ask(index, asked, 2))[0]] == [7, 67]
 
 
-async def test_means_are_taken_anew_as_a_language_grows(shelf: Shelf) -> None:
-    topics, mark, shelf.strangers = units(50, 60), units(51, 1) * np.float32(2), OF_BOTH
-    index, query = shelf.index(), units(7, 1)[0]
-    await shelf.put(4, (topics[:4] + mark) * np.float32(10), language="zh")
-    await shelf.ask(index, query, 1)
+async def test_means_are_updated_as_a_language_grows(store: VectorStore) -> None:
+    topics, mark, store.strangers = units(50, 60), units(51, 1) * np.float32(2), OF_BOTH
+    index, query = store.index(), units(7, 1)[0]
+    await store.put(4, (topics[:4] + mark) * np.float32(10), language="zh")
+    await store.ask(index, query, 1)
     assert not index.snapshot.means.languages
     for begin in range(4, 60, 8):
-        await shelf.put(8, (topics[begin : begin + 8] + mark) * np.float32(10), language="zh")
-        await shelf.ask(index, query, 1)
+        await store.put(8, (topics[begin : begin + 8] + mark) * np.float32(10), language="zh")
+        await store.ask(index, query, 1)
     assert index.snapshot.means.languages == ("en", "zh")
-    whole = shelf.index()
-    await shelf.ask(whole, query, 1)
+    whole = store.index()
+    await store.ask(whole, query, 1)
     assert float(index.snapshot.means.means[1] @ whole.snapshot.means.means[1]) > 0.5
 
 
-async def test_means_are_taken_once_the_model_is_known_to_be_of_both_languages(shelf: Shelf) -> None:
-    await shelf.put(60, (units(50, 60) + units(51, 1) * np.float32(2)) * np.float32(10), language="zh")
-    index, query = shelf.index(), units(7, 1)[0]
-    before, _ = await shelf.ask(index, query, 10)
+async def test_means_are_computed_once_model_has_both_languages(store: VectorStore) -> None:
+    await store.put(60, (units(50, 60) + units(51, 1) * np.float32(2)) * np.float32(10), language="zh")
+    index, query = store.index(), units(7, 1)[0]
+    before, _ = await store.ask(index, query, 10)
     assert not index.snapshot.means.languages
-    shelf.strangers = OF_BOTH
-    after, _ = await shelf.ask(index, query, 10)
+    store.strangers = OF_BOTH
+    after, _ = await store.ask(index, query, 10)
     assert index.snapshot.means.languages == ("en", "zh")
     assert after != before
 
 
-async def test_only_what_is_allowed_is_nearest(shelf: Shelf) -> None:
+async def test_only_allowed_vectors_are_returned(store: VectorStore) -> None:
     query = units(7, 1)[0]
-    everything = await shelf.database.read(
+    everything = await store.database.read(
         lambda db: [row[0] for row in db.execute("SELECT id FROM vectors ORDER BY id")]
     )
     allowed = np.array(sorted(everything[::7]), np.int64)
-    expected = [key for key in shelf.nearest(query, COUNT) if number_of(key) % 7 == 0]
+    expected = [key for key in store.nearest(query, COUNT) if number_of(key) % 7 == 0]
     for limit in (PLENTY, 0):
-        found, _ = await shelf.ask(shelf.index(limit), query, 10, allowed)
+        found, _ = await store.ask(store.index(limit), query, 10, allowed)
         assert [key for key, *_ in found] == expected[:10]
-    assert (await shelf.ask(shelf.index(), query, 10, np.empty(0, np.int64)))[0] == []
+    assert (await store.ask(store.index(), query, 10, np.empty(0, np.int64)))[0] == []
 
 
-async def test_removed_vectors_are_forgotten(shelf: Shelf) -> None:
-    index, query = shelf.index(), units(7, 1)[0]
-    best = (await shelf.ask(index, query, 1))[0][0][0]
-    await shelf.database.write(lambda db: db.execute("DELETE FROM vectors WHERE hash = ?", (best,)))
+async def test_removed_vectors_are_forgotten(store: VectorStore) -> None:
+    index, query = store.index(), units(7, 1)[0]
+    best = (await store.ask(index, query, 1))[0][0][0]
+    await store.database.write(lambda db: db.execute("DELETE FROM vectors WHERE hash = ?", (best,)))
     index.invalidate()
-    assert (await shelf.ask(index, query, 1))[0][0][0] == shelf.nearest(query, 2)[1]
+    assert (await store.ask(index, query, 1))[0][0][0] == store.nearest(query, 2)[1]
 
 
-async def test_vector_that_went_meanwhile_is_no_answer(shelf: Shelf) -> None:
-    """Nor is one of another space that has its place by now."""
-    index, query = shelf.index(0), units(7, 1)[0]
-    best, second = (key for key, *_ in (await shelf.ask(index, query, 2))[0])
-    other = await shelf.database.vectors.open_space(
+async def test_vector_deleted_meanwhile_is_not_returned(store: VectorStore) -> None:
+    """Neither is one of another space that reused its place."""
+    index, query = store.index(0), units(7, 1)[0]
+    best, second = (key for key, *_ in (await store.ask(index, query, 2))[0])
+    other = await store.database.vectors.open_space(
         fingerprint="other", provider="fake", model="other", dimensions=SIZE, now=1.0
     )
     compared = await index.compare(query)
-    await shelf.database.write(lambda db: db.execute("UPDATE vectors SET space_id = ? WHERE hash = ?", (other, best)))
-    found = await shelf.database.read_snapshot(lambda reader: compared.nearest(reader, 1))
+    await store.database.write(lambda db: db.execute("UPDATE vectors SET space_id = ? WHERE hash = ?", (other, best)))
+    found = await store.database.read_snapshot(lambda reader: compared.nearest(reader, 1))
     assert [key for key, *_ in found] == [second]
 
 
-async def test_index_of_a_file_that_was_rebuilt_is_asked_no_more(shelf: Shelf) -> None:
-    """In the new file another model has the number of the space: its vectors are no answer to the old question."""
-    index, unused, query = shelf.index(), shelf.index(), units(7, 1)[0]
-    assert (await shelf.ask(index, query, 5))[0]
-    async with shelf.database.reopening():
-        shelf.database.path.unlink()
-        await shelf.database.open()
-    space = await shelf.database.vectors.open_space(
+async def test_index_of_a_rebuilt_file_is_refused(store: VectorStore) -> None:
+    """In the new file the id of the space belongs to another model."""
+    index, unused, query = store.index(), store.index(), units(7, 1)[0]
+    assert (await store.ask(index, query, 5))[0]
+    async with store.database.reopening():
+        store.database.path.unlink()
+        await store.database.open()
+    space = await store.database.vectors.open_space(
         fingerprint="another", provider="fake", model="another", dimensions=SIZE, now=1.0
     )
     assert space == index.space
-    await shelf.put(COUNT)
+    await store.put(COUNT)
     for old in (index, unused):
         assert not old.is_current
         with pytest.raises(StoreUnavailable, match="opened anew"):
-            await shelf.ask(old, query, 5)
-    assert (await shelf.ask(shelf.index(), query, 5))[0]
+            await store.ask(old, query, 5)
+    assert (await store.ask(store.index(), query, 5))[0]
 
 
-def test_what_rows_gave_before_they_grew_stays() -> None:
+def test_snapshots_of_rows_do_not_change_when_rows_grow() -> None:
     rows, batches = VectorRows(SIZE, limit=BYTES), [units(seed, 50) for seed in range(12)]
     given = []
     for number, batch in enumerate(batches):
@@ -329,8 +327,8 @@ print(peak() - before)
 """
 
 
-def test_memory_limit_holds_while_the_rows_grow(tmp_path: Path) -> None:
-    """The vectors of 240,000 rows would take 245 MB; a limit of 16 MB is that of the matrix, and signs take 10 MB."""
+def test_memory_limit_applies_while_rows_grow(tmp_path: Path) -> None:
+    """Vectors of 240,000 rows would take 245 MB; the limit of 16 MB is for the matrix, and signs take 10 MB."""
     limit = 16 * 2**20
     ran = subprocess.run([sys.executable, "-c", PEAK, str(limit)], cwd=tmp_path, capture_output=True, check=True)
     assert int(ran.stdout) < 3 * limit

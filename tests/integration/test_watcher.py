@@ -1,4 +1,4 @@
-"""The real watcher: a save is noticed without being asked for, wherever and however it is made."""
+"""The real watcher: saves are noticed, wherever and however they are made."""
 
 import asyncio
 import contextlib
@@ -36,56 +36,54 @@ async def stage(tmp_path: Path, workspace: Path, source: EventSource) -> AsyncIt
         yield running
 
 
-def holds(stage: Stage, *names: str) -> bool:
+def has_files(stage: Stage, *names: str) -> bool:
     return stage.files >= set(names)
 
 
-async def test_saved_note_is_noticed(stage: Stage) -> None:
+async def test_saved_note_is_indexed(stage: Stage) -> None:
     stage.write("memory/new.md", "The quetzal.\n")
-    await eventually_async(lambda: holds(stage, "memory/new.md"))
+    await eventually_async(lambda: has_files(stage, "memory/new.md"))
     stage.write("MEMORY.md", "The ibex.\n")
     generation = stage.indexer.state.generation
     await eventually_async(lambda: stage.indexer.state.generation > generation)
 
 
-async def test_note_in_a_folder_made_at_the_same_instant_is_noticed(stage: Stage) -> None:
+async def test_notes_in_new_folders_are_indexed(stage: Stage) -> None:
     names = [f"memory/{number}/a/b/note.md" for number in range(MAKE)]
     for name in names:
         stage.write(name, f"The quetzal of {name}.\n")
-    await eventually_async(lambda: holds(stage, *names))
+    await eventually_async(lambda: has_files(stage, *names))
 
 
-async def test_filled_folder_moved_in_and_out_is_noticed(stage: Stage, tmp_path: Path) -> None:
+async def test_folder_moved_in_and_out_is_noticed(stage: Stage, tmp_path: Path) -> None:
     outside = tmp_path / "outside"
     (outside / "deep").mkdir(parents=True)
     (outside / "deep" / "note.md").write_text("The quetzal.\n")
     shutil.move(outside, stage.workspace / "memory" / "inside")
-    await eventually_async(lambda: holds(stage, "memory/inside/deep/note.md"))
+    await eventually_async(lambda: has_files(stage, "memory/inside/deep/note.md"))
     shutil.move(stage.workspace / "memory" / "inside", outside)
-    await eventually_async(lambda: not holds(stage, "memory/inside/deep/note.md"))
+    await eventually_async(lambda: not has_files(stage, "memory/inside/deep/note.md"))
 
 
-async def test_root_that_is_deleted_and_made_again_is_watched_again(stage: Stage) -> None:
+async def test_recreated_root_is_watched_again(stage: Stage) -> None:
     for turn in range(3):
         shutil.rmtree(stage.workspace / "memory")
         stage.write(f"memory/turn-{turn}.md", "The quetzal.\n")
-        await eventually_async(lambda turn=turn: holds(stage, f"memory/turn-{turn}.md"))  # type: ignore[misc]
+        await eventually_async(lambda turn=turn: has_files(stage, f"memory/turn-{turn}.md"))  # type: ignore[misc]
         stage.write(f"memory/after-{turn}.md", "The ibex.\n")
-        await eventually_async(lambda turn=turn: holds(stage, f"memory/after-{turn}.md"))  # type: ignore[misc]
+        await eventually_async(lambda turn=turn: has_files(stage, f"memory/after-{turn}.md"))  # type: ignore[misc]
 
 
-async def test_name_that_is_no_utf8_does_not_end_the_watch(stage: Stage) -> None:
+async def test_name_with_invalid_utf8_does_not_end_the_watch(stage: Stage) -> None:
     folder = os.fsencode(stage.workspace / "memory")
     for number in range(3):
         os.close(os.open(folder + b"/caf\xe9%d.md" % number, os.O_CREAT | os.O_WRONLY))
         stage.write(f"memory/after-{number}.md", "The quetzal.\n")
-        await eventually_async(lambda number=number: holds(stage, f"memory/after-{number}.md"))  # type: ignore[misc]
+        await eventually_async(lambda number=number: has_files(stage, f"memory/after-{number}.md"))  # type: ignore[misc]
     assert any("not UTF-8" in reason for reason in stage.skipped.values())
 
 
-async def test_watch_that_went_deaf_is_noticed_and_armed_anew(
-    workspace: Path, tmp_path: Path, source: EventSource
-) -> None:
+async def test_lost_watches_are_noticed_and_restored(workspace: Path, tmp_path: Path, source: EventSource) -> None:
     watcher = FileWatcher(probe=tmp_path / "probe", source=source, retry_seconds=0.1, cookie_seconds=0.5)
     async with staged(workspace, tmp_path / "state", watcher=watcher) as running:
         probing = asyncio.create_task(watcher.run_probe(every_seconds=0.1))
@@ -95,16 +93,16 @@ async def test_watch_that_went_deaf_is_noticed_and_armed_anew(
             await running.sync()
             assert _deafen()
             running.write(f"memory/unheard-{turn}.md", "The quetzal.\n")
-            await eventually_async(lambda turn=turn: holds(running, f"memory/unheard-{turn}.md"))  # type: ignore[misc]
+            await eventually_async(lambda turn=turn: has_files(running, f"memory/unheard-{turn}.md"))  # type: ignore[misc]
             await eventually_async(lambda: watcher.is_ok and _watches())
             running.write(f"memory/heard-{turn}.md", "The ibex.\n")
-            await eventually_async(lambda turn=turn: holds(running, f"memory/heard-{turn}.md"))  # type: ignore[misc]
+            await eventually_async(lambda turn=turn: has_files(running, f"memory/heard-{turn}.md"))  # type: ignore[misc]
         probing.cancel()
         await asyncio.wait([probing])
 
 
 def _watches() -> list[tuple[int, int]]:
-    """Return the watches of this process, each with its instance."""
+    """Return the inotify watches of this process, each with its instance."""
     found = []
     for info in Path("/proc/self/fdinfo").iterdir():
         with contextlib.suppress(FileNotFoundError):
@@ -113,7 +111,7 @@ def _watches() -> list[tuple[int, int]]:
 
 
 def _deafen() -> int:
-    """Take every watch away behind the watcher's back, as the kernel does when a disk goes; return how many."""
+    """Remove every watch as the kernel does when a disk goes; return how many."""
     libc = ctypes.CDLL(None)
     watches = _watches()
     for descriptor, watch in watches:
@@ -121,7 +119,7 @@ def _deafen() -> int:
     return len(watches)
 
 
-async def test_stop_while_it_waits_to_try_again_is_an_orderly_end(tmp_path: Path) -> None:
+async def test_watcher_can_be_cancelled_while_it_waits_to_retry(tmp_path: Path) -> None:
     folder = tmp_path / "folder"
     folder.mkdir()
     info = folder.stat()
@@ -137,7 +135,7 @@ async def test_stop_while_it_waits_to_try_again_is_an_orderly_end(tmp_path: Path
         await watching
 
 
-async def test_atomic_saves_by_another_thread_end_up_in_the_index(stage: Stage) -> None:
+async def test_atomic_saves_by_another_thread_are_indexed(stage: Stage) -> None:
     def save() -> None:
         for number in range(50):
             draft = stage.workspace / "memory" / ".draft.md.tmp"
@@ -147,20 +145,20 @@ async def test_atomic_saves_by_another_thread_end_up_in_the_index(stage: Stage) 
     thread = threading.Thread(target=save)
     thread.start()
     thread.join()
-    await eventually_async(lambda: holds(stage, "memory/saved.md"))
+    await eventually_async(lambda: has_files(stage, "memory/saved.md"))
     digest = stage.indexer.state.generation
     await eventually_async(lambda: not stage.indexer.state.is_dirty or stage.indexer.state.generation > digest)
     await stage.sync()
     assert await stage.found("revision49") == ["memory/saved.md"]
 
 
-async def test_first_note_of_an_empty_workspace_is_noticed(tmp_path: Path, source: EventSource) -> None:
+async def test_first_note_of_an_empty_workspace_is_indexed(tmp_path: Path, source: EventSource) -> None:
     watcher = FileWatcher(probe=tmp_path / "probe", source=source)
     async with staged(tmp_path / "empty", tmp_path / "state", watcher=watcher) as stage:
         await stage.sync()
         await eventually_async(lambda: watcher.is_ok)
         await stage.sync()
         stage.write("MEMORY.md", "The quetzal.\n")
-        await eventually_async(lambda: holds(stage, "MEMORY.md"))
+        await eventually_async(lambda: has_files(stage, "MEMORY.md"))
         stage.write("bank/deep/er.md", "The ibex.\n")
-        await eventually_async(lambda: holds(stage, "bank/deep/er.md"))
+        await eventually_async(lambda: has_files(stage, "bank/deep/er.md"))

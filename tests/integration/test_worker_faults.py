@@ -1,4 +1,4 @@
-"""Rows 61, 69 to 75, 77 to 80, 89, 91, 92 and 96 of the fault catalogue: an embedding worker that misbehaves."""
+"""Rows 61, 69 to 75, 77 to 80, 89, 91, 92 and 96 of the fault catalogue: a faulty embedding worker."""
 
 import asyncio
 import os
@@ -79,7 +79,7 @@ def real(model: Path, *, document_timeout: timedelta = 20 * SECOND) -> LlamaWork
 
 
 async def comes_back(worker: LlamaWorker) -> None:
-    """Asks until the back-off is over; fails if the worker never answers again."""
+    """Ask until the back-off is over; fail if the worker never answers again."""
     async with asyncio.timeout(20):
         while True:
             try:
@@ -91,7 +91,7 @@ async def comes_back(worker: LlamaWorker) -> None:
 
 
 async def asks_until(worker: LlamaWorker, kind: type[Exception], but_not: str = "\0") -> Exception:
-    """Asks again while the worker backs off, until it fails in that way."""
+    """Ask again during the back-off, until it fails in this way."""
     async with asyncio.timeout(20):
         while True:
             try:
@@ -111,7 +111,7 @@ def pid_of(worker: LlamaWorker) -> int:
 GOOD_AND_POISON = [Passage("good"), Passage("poison"), Passage("also good")]
 
 
-async def test_f069_abort_costs_the_batch_and_only_the_worker() -> None:
+async def test_f069_abort_loses_only_the_batch() -> None:
     """An abort is WorkerDied with its signal; the next worker answers, and it counts one restart."""
     async with running(played("abort")) as worker:
         with pytest.raises(WorkerDied, match="SIGABRT"):
@@ -136,7 +136,7 @@ async def test_f069_deadly_text_is_found_by_halving_the_batch() -> None:
         assert await deadly([*[Passage("good")] * 5, Passage("poison"), Passage("good")]) == [Passage("poison")]
 
 
-async def test_f069_question_is_refused_during_the_back_off_though_documents_wait() -> None:
+async def test_f069_question_during_back_off_is_refused() -> None:
     """During the back-off a question is refused with the time, and the waiting documents are embedded."""
     rule = BreakerRule(first_delay=1, jitter=0)
     async with running(played("abort", rule=rule)) as worker:
@@ -149,14 +149,14 @@ async def test_f069_question_is_refused_during_the_back_off_though_documents_wai
         assert len(await waiting) == 1
 
 
-async def test_f069_question_in_flight_is_unavailable_not_blamed() -> None:
+async def test_f069_question_in_flight_is_unavailable() -> None:
     """A question in flight is unavailable with the signal, not a bad text."""
     async with running(played("abort")) as worker:
         with pytest.raises(EmbedderUnavailable, match="SIGABRT"):
             await worker.embed_query("poison")
 
 
-async def test_f069_death_is_told_with_the_last_words() -> None:
+async def test_f069_error_has_exit_status_and_last_line() -> None:
     """The error holds the exit status and the last line of the worker."""
     async with running(played("exit")) as worker:
         with pytest.raises(WorkerDied, match="exit status 1: out of luck"):
@@ -187,7 +187,7 @@ async def test_f070_stopped_real_worker_is_killed_at_the_deadline(starter_model:
         await comes_back(worker)
 
 
-async def test_f070_slow_batch_that_moves_is_not_killed() -> None:
+async def test_f070_slow_batch_with_progress_is_not_killed() -> None:
     """A batch slower than the deadline that moves is finished without a restart."""
     async with running(played("slow", document_timeout=0.6 * SECOND)) as worker:
         vectors = await worker.embed_documents([Passage("poison")] * 10)
@@ -195,7 +195,7 @@ async def test_f070_slow_batch_that_moves_is_not_killed() -> None:
         assert worker.state()["restarts"] == 0
 
 
-async def test_f070_unanswered_question_alone_gets_a_hung_worker_killed() -> None:
+async def test_f070_one_unanswered_question_kills_a_hung_worker() -> None:
     """One unanswered question gets the hung worker killed."""
     hung = worker_for(
         Path("/no/model"),
@@ -212,7 +212,7 @@ async def test_f070_unanswered_question_alone_gets_a_hung_worker_killed() -> Non
         await eventually_async(lambda: worker.phase is WorkerPhase.WAITING)
 
 
-async def test_f071_killed_real_worker_comes_back(starter_model: Path) -> None:
+async def test_f071_killed_real_worker_is_restarted(starter_model: Path) -> None:
     """The real worker killed inside a batch is WorkerDied with SIGKILL, and another one answers."""
     async with running(real(starter_model)) as worker:
         await worker.warm()
@@ -233,18 +233,18 @@ async def test_f071_killed_real_worker_comes_back(starter_model: Path) -> None:
         (b"GGUF\x03\x00\x00\x00", "header"),
     ],
 )
-async def test_f072_unfit_file_is_one_clear_message(tmp_path: Path, content: bytes | None, reason: str) -> None:
+async def test_f072_unfit_file_is_one_line_of_reason(tmp_path: Path, content: bytes | None, reason: str) -> None:
     """Each unfit file is one line of reason, the same for documents, questions and status."""
     model = tmp_path / "model.gguf"
     if content is not None:
         model.write_bytes(content)
     async with running(real(model)) as worker:
-        with pytest.raises(ModelError, match=rf"cannot load model {model}: .*{reason}") as told:
+        with pytest.raises(ModelError, match=rf"cannot load model {model}: .*{reason}") as caught:
             await worker.warm()
         with pytest.raises(EmbedderUnavailable, match="cannot load model"):
             await worker.embed_query("anything")
-        assert worker.state()["lastError"] == str(told.value)
-        assert "\n" not in str(told.value)
+        assert worker.state()["lastError"] == str(caught.value)
+        assert "\n" not in str(caught.value)
 
 
 async def test_f072_truncated_model_is_refused(tmp_path: Path, starter_model: Path) -> None:
@@ -263,7 +263,7 @@ async def test_f072_wrong_dimensions_are_refused() -> None:
             await worker.warm()
 
 
-async def test_f072_replaced_file_is_tried_before_the_back_off_is_over(tmp_path: Path) -> None:
+async def test_f072_replaced_file_is_loaded_during_back_off(tmp_path: Path) -> None:
     """A replaced file is loaded though the back-off had an hour to go."""
     model = tmp_path / "model.gguf"
     model.write_bytes(b"nonsense")
@@ -278,7 +278,7 @@ async def test_f072_replaced_file_is_tried_before_the_back_off_is_over(tmp_path:
 
 
 @needs_proc
-async def test_f073_model_truncated_under_the_worker_costs_only_the_worker(tmp_path: Path, starter_model: Path) -> None:
+async def test_f073_model_truncated_while_loaded_kills_only_worker(tmp_path: Path, starter_model: Path) -> None:
     """The cut model kills the worker by SIGBUS, and loading it again is an error of the model."""
     model = tmp_path / "model.gguf"
     shutil.copy(starter_model, model)
@@ -303,15 +303,15 @@ async def test_f074_unusable_vector_is_rejected_alone(mode: str) -> None:
         assert worker.state()["restarts"] == 0
 
 
-async def test_f075_prints_of_native_code_do_not_reach_the_wire() -> None:
+async def test_f075_prints_of_native_code_do_not_disturb_replies() -> None:
     """With prints on stdout from native code, all vectors arrive."""
     async with running(played("loud")) as worker:
         vectors = await worker.embed_documents([Passage("good")] * 3)
         assert not any(isinstance(vector, Unembeddable) for vector in vectors)
 
 
-async def test_f077_question_while_the_model_loads_is_told_in_time() -> None:
-    """A question while the model loads is told so within its time."""
+async def test_f077_question_while_model_loads_is_refused_in_time() -> None:
+    """A question during loading gets that as the reason within its time."""
     loading = worker_for(Path("/no/model"), standin("hang-on-load"), dimensions=4, query_timeout=0.2 * SECOND)
     async with running(loading) as worker:
         with pytest.raises(EmbedderUnavailable, match="warming"):
@@ -319,7 +319,7 @@ async def test_f077_question_while_the_model_loads_is_told_in_time() -> None:
         assert worker.phase is WorkerPhase.STARTING
 
 
-async def test_f077_load_that_never_ends_is_given_up() -> None:
+async def test_f077_endless_load_is_given_up() -> None:
     """A load that does not end is given up at its deadline, with the reason."""
     loading = worker_for(Path("/no/model"), standin("hang-on-load"), dimensions=4, load_timeout=0.5 * SECOND)
     async with running(loading) as worker:
@@ -337,7 +337,7 @@ async def test_f077_load_that_never_ends_is_given_up() -> None:
         ("abort", WorkerPhase.WAITING),
     ],
 )
-async def test_end_of_the_loop_stops_it_from_every_phase(mode: str, phase: WorkerPhase) -> None:
+async def test_cancelled_loop_stops_the_worker_in_every_phase(mode: str, phase: WorkerPhase) -> None:
     slow = BreakerRule(first_delay=60.0, longest_delay=60.0)
     async with running(played(mode, rule=slow)) as worker:
         asked = asyncio.ensure_future(worker.embed_documents(GOOD_AND_POISON if mode else []))
@@ -371,7 +371,7 @@ async def test_f079_flood_of_long_texts_is_survived(starter_model: Path) -> None
 
 
 @needs_proc
-async def test_f080_worker_is_niced_and_has_few_threads(starter_model: Path) -> None:
+async def test_f080_worker_is_nice_and_has_two_threads(starter_model: Path) -> None:
     """The worker is ten steps nicer than we are and has two threads."""
     async with running(real(starter_model)) as worker:
         await worker.embed_documents([Passage("the gateway")] * 5)
@@ -381,7 +381,7 @@ async def test_f080_worker_is_niced_and_has_few_threads(starter_model: Path) -> 
         assert process.num_threads() == 2
 
 
-async def test_f089_worker_that_dies_at_once_is_not_started_in_a_hot_loop() -> None:
+async def test_f089_worker_that_dies_at_once_is_restarted_slowly() -> None:
     """After five deaths at once the next try is half a minute away, with the reason."""
     rule = BreakerRule(first_delay=0.01, longest_delay=30)
     async with running(played("crash-on-load", rule=rule)) as worker:
@@ -394,7 +394,7 @@ async def test_f089_worker_that_dies_at_once_is_not_started_in_a_hot_loop() -> N
         assert worker.phase is WorkerPhase.WAITING
 
 
-async def test_f089_open_circuit_closes_after_a_good_probe() -> None:
+async def test_f089_circuit_closes_after_a_good_probe() -> None:
     """After six deaths and a good probe the worker answers."""
     async with running(played("abort")) as worker:
         for _ in range(6):
@@ -435,7 +435,7 @@ asyncio.run(main())
 
 @needs_proc
 @pytest.mark.parametrize("child", ["running", "stopped"])
-async def test_f091_no_orphan_after_the_daemon_is_killed(starter_model: Path, child: str) -> None:
+async def test_f091_worker_ends_when_the_daemon_is_killed(starter_model: Path, child: str) -> None:
     """No worker lives on when its daemon is killed, even one that is computing."""
     command = [sys.executable, "-c", textwrap.dedent(PARENT), str(starter_model), child]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as parent:  # noqa: ASYNC220 - one line is read
@@ -483,7 +483,7 @@ async def test_f061_f096_worker_inherits_neither_descriptors_nor_secrets(
         os.close(database)
 
 
-async def test_deaf_worker_is_stopped_all_the_same() -> None:
+async def test_worker_that_ignores_signals_is_stopped() -> None:
     worker = played("deaf")
     async with running(worker):
         await worker.warm()

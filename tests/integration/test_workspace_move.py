@@ -1,4 +1,4 @@
-"""A workspace that goes to another folder: what is refused, what makes way, and what a kill leaves for later."""
+"""Moving a workspace to another folder: refusals, replaced state, and recovery from a kill."""
 
 import os
 import shutil
@@ -24,8 +24,8 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def kept(workspace: Path, *, version: int = LEDGER.version) -> Path:
-    """Write a ledger of a workspace where memoryd would have it, and an index beside it."""
+def write_ledger(workspace: Path, *, version: int = LEDGER.version) -> Path:
+    """Write a ledger of a workspace at its usual path, and an index beside it."""
     folder = workspace_state_dir(workspace)
     folder.mkdir(parents=True)
     (folder / "index.sqlite").write_bytes(b"")
@@ -38,10 +38,10 @@ def kept(workspace: Path, *, version: int = LEDGER.version) -> Path:
     return path
 
 
-def test_folder_and_what_is_kept_of_it_move(root: Path) -> None:
+def test_folder_and_its_state_move(root: Path) -> None:
     old, new = root / "old", root / "far" / "new"
     (old / "memory").mkdir(parents=True)
-    kept(old)
+    write_ledger(old)
     assert carry_out(move_plan(old, new, [])) is False
     assert (new / "memory").is_dir()
     assert not old.exists()
@@ -49,11 +49,11 @@ def test_folder_and_what_is_kept_of_it_move(root: Path) -> None:
     assert not workspace_state_dir(old).exists()
 
 
-def test_what_a_kill_left_is_finished_by_the_same_command(root: Path) -> None:
+def test_move_after_a_kill_is_finished_by_the_same_command(root: Path) -> None:
     old, new = root / "old", root / "new"
     new.mkdir()
-    kept(old)
-    # killed behind the renames, before the rows
+    write_ledger(old)
+    # killed after the renames, before the rows
     workspace_state_dir(old).rename(workspace_state_dir(new))
     plan = move_plan(old, new, [])
     assert (plan.rows, plan.moves_folder, plan.makes_way) == (1, False, False)
@@ -62,27 +62,27 @@ def test_what_a_kill_left_is_finished_by_the_same_command(root: Path) -> None:
     assert move_plan(old, new, []).rows == 0
 
 
-def test_history_of_the_new_place_is_left_alone_and_an_index_alone_goes(root: Path) -> None:
-    old, new, own = root / "old", root / "new", kept(root / "third")
+def test_target_with_a_history_is_refused_but_an_index_replaced(root: Path) -> None:
+    old, new, own = root / "old", root / "new", write_ledger(root / "third")
     new.mkdir()
-    kept(old)
-    makes_way = workspace_state_dir(new)
-    makes_way.mkdir()
-    (makes_way / "index.sqlite").write_bytes(b"of the new place")
-    (makes_way / "index-work.sqlite").write_bytes(b"of an agent apart")
-    history = own.rename(makes_way / "ledger.sqlite")
-    with pytest.raises(InvalidRequest, match="a history of its own") as told:
+    write_ledger(old)
+    state = workspace_state_dir(new)
+    state.mkdir()
+    (state / "index.sqlite").write_bytes(b"of the new place")
+    (state / "index-work.sqlite").write_bytes(b"of an agent apart")
+    history = own.rename(state / "ledger.sqlite")
+    with pytest.raises(InvalidRequest, match="a history of its own") as caught:
         move_plan(old, new, [])
-    assert f"mv {makes_way} {makes_way}-aside" in told.value.hint
+    assert f"mv {state} {state}-aside" in caught.value.hint
     history.unlink()
     plan = move_plan(old, new, [])
     assert plan.makes_way
     carry_out(plan)
-    assert figures(makes_way / "ledger.sqlite") == {str(new): 1}
-    assert (makes_way / "index.sqlite").read_bytes() == b""
+    assert figures(state / "ledger.sqlite") == {str(new): 1}
+    assert (state / "index.sqlite").read_bytes() == b""
 
 
-def test_what_cannot_be_moved_is_refused(root: Path) -> None:
+def test_impossible_moves_are_refused(root: Path) -> None:
     old, new = root / "old", root / "new"
     with pytest.raises(NotFound, match="neither"):
         move_plan(old, new, [])
@@ -98,17 +98,17 @@ def test_what_cannot_be_moved_is_refused(root: Path) -> None:
         move_plan(old, new, [])
 
 
-def test_copy_that_was_finished_is_gone_on_with_and_taken_back(root: Path) -> None:
+def test_finished_copy_is_continued_and_reversed(root: Path) -> None:
     old, new = root / "old", root / "new"
     (old / "memory").mkdir(parents=True)
     (old / "memory" / "a.md").write_text("said")
-    kept(old)
+    write_ledger(old)
     # killed between the copy to another disk and the state
     shutil.copytree(old, new)
     (new / "memory" / "b.md").write_text("written since")
-    with pytest.raises(InvalidRequest, match="not the same") as told:
+    with pytest.raises(InvalidRequest, match="not the same") as caught:
         move_plan(old, new, [])
-    assert "put the old one away" in told.value.hint
+    assert "put the old one away" in caught.value.hint
     (new / "memory" / "b.md").unlink()
     assert carry_out(move_plan(old, new, [])) is True
     assert figures(workspace_state_dir(new) / "ledger.sqlite") == {str(new): 1}
@@ -124,13 +124,13 @@ def other_disk(root: Path) -> Path:
     return Path(tempfile.mkdtemp(prefix="memoryd-test-", dir=shared))
 
 
-def test_move_to_another_disk_copies_whole_or_not_at_all(root: Path) -> None:
+def test_move_to_another_disk_is_atomic(root: Path) -> None:
     old, far = root / "old", other_disk(root)
     try:
         (old / "memory").mkdir(parents=True)
         (old / "memory" / "a.md").write_text("said")
         (old / "link").symlink_to("memory")
-        kept(old)
+        write_ledger(old)
         os.mkfifo(old / "pipe")
         with pytest.raises(StoreUnavailable, match=r"pipe cannot be copied: .*named pipe"):
             carry_out(move_plan(old, far / "new", []))
@@ -146,10 +146,10 @@ def test_move_to_another_disk_copies_whole_or_not_at_all(root: Path) -> None:
         shutil.rmtree(far)
 
 
-def test_link_that_was_left_at_the_old_place_does_not_hide_what_is_kept_of_it(root: Path) -> None:
+def test_link_at_the_old_path_does_not_hide_its_state(root: Path) -> None:
     old, new = root / "old", root / "far" / "new"
     old.mkdir()
-    kept(old)
+    write_ledger(old)
     new.parent.mkdir()
     old.rename(new)
     old.symlink_to(new)
@@ -160,18 +160,18 @@ def test_link_that_was_left_at_the_old_place_does_not_hide_what_is_kept_of_it(ro
     assert carry_out(plan) is False
     assert figures(workspace_state_dir(new) / "ledger.sqlite") == {str(new): 1}
     assert old.is_symlink()
-    # as the way back says it
+    # the way back
     old.unlink()
     carry_out(move_plan(new, old, []))
     assert figures(workspace_state_dir(old) / "ledger.sqlite") == {str(old): 1}
 
 
-def test_two_folders_are_no_copies_where_a_link_or_a_pipe_differs(root: Path) -> None:
+def test_folders_with_different_links_or_pipes_are_no_copies(root: Path) -> None:
     old, new = root / "old", root / "new"
     for folder, target in ((old, "one"), (new, "other")):
         folder.mkdir()
         (folder / "link.md").symlink_to(target)
-    kept(old)
+    write_ledger(old)
     with pytest.raises(InvalidRequest, match="not the same"):
         move_plan(old, new, [])
     (new / "link.md").unlink()
@@ -182,25 +182,23 @@ def test_two_folders_are_no_copies_where_a_link_or_a_pipe_differs(root: Path) ->
         move_plan(old, new, [])
 
 
-def test_home_folder_stays(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_home_folder_is_not_moved(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(root / "me"))
     monkeypatch.setenv("MEMORYD_CONFIG", str(root / "config.json5"))
     (root / "me").mkdir()
-    kept(root / "me")
+    write_ledger(root / "me")
     with pytest.raises(InvalidRequest, match="your home folder"):
         move_plan(root / "me", root / "new", [])
 
 
-def test_folder_that_is_no_workspace_or_holds_what_others_need_stays(
-    root: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_non_workspace_or_folder_with_state_is_refused(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     stranger, all_of_it = root / "stranger", root / "home"
     stranger.mkdir()
     with pytest.raises(InvalidRequest, match="is no workspace"):
         move_plan(stranger, root / "new", [])
     (all_of_it / "state").mkdir(parents=True)
     monkeypatch.setenv("MEMORYD_STATE_DIR", str(all_of_it / "state"))
-    kept(all_of_it)
+    write_ledger(all_of_it)
     with pytest.raises(InvalidRequest, match="the state folder lies in it"):
         move_plan(all_of_it, root / "new", [])
     assert sorted(one.name for one in all_of_it.iterdir()) == ["state"]
@@ -209,14 +207,14 @@ def test_folder_that_is_no_workspace_or_holds_what_others_need_stays(
 def test_newer_ledger_is_refused_before_anything_moves(root: Path) -> None:
     old, new = root / "old", root / "new"
     old.mkdir()
-    before = kept(old, version=LEDGER.version + 1).read_bytes()
+    before = write_ledger(old, version=LEDGER.version + 1).read_bytes()
     with pytest.raises(ForeignDatabase, match="newer memoryd"):
         move_plan(old, new, [])
     assert old.is_dir()
     assert (workspace_state_dir(old) / "ledger.sqlite").read_bytes() == before
 
 
-def test_lines_of_the_configuration_that_name_the_folder_are_found(root: Path) -> None:
+def test_configuration_lines_naming_the_folder_are_found(root: Path) -> None:
     home = Path(os.path.expanduser("~"))  # noqa: PTH111
     text = (
         "{ // my notes: ~/notes\n  agents: {\n    defaults: { workspace: '~/notes' },\n"

@@ -1,4 +1,4 @@
-"""Replacing files: whole or not at all, and never over what somebody else wrote meanwhile."""
+"""Replacing files: atomically, and never over concurrent changes."""
 
 import stat
 import sys
@@ -35,7 +35,33 @@ def names(path: Path) -> list[str]:
     return [one.name for one in path.parent.iterdir()]
 
 
-def test_file_is_written_for_its_owner_alone(path: Path) -> None:
+@pytest.fixture
+def can_exchange(path: Path) -> None:
+    """Skip the test where the disk cannot exchange files."""
+    pair = [path.with_name(name) for name in ("one", "other")]
+    for file in pair:
+        file.write_bytes(file.name.encode())
+    works = exchange(*pair)
+    assert pair[0].read_bytes() == (b"other" if works else b"one")
+    for file in pair:
+        file.unlink()
+    if not works:
+        pytest.skip("this disk cannot exchange files")
+
+
+def before_exchange(monkeypatch: pytest.MonkeyPatch, *changes: Callable[[Path], object]) -> None:
+    """Apply one change to the target before each exchange of files."""
+    left = list(changes)
+
+    def change_and_exchange(one: Path, other: Path) -> bool:
+        if left:
+            left.pop(0)(other)
+        return exchange(one, other)
+
+    monkeypatch.setattr(writing, "exchange", change_and_exchange)
+
+
+def test_file_is_written_private(path: Path) -> None:
     path.write_bytes(b"old")
     path.chmod(0o644)
     replace_file(path, b"new", is_durable=True)
@@ -44,14 +70,14 @@ def test_file_is_written_for_its_owner_alone(path: Path) -> None:
     assert names(path) == [path.name]
 
 
-def test_what_cannot_be_written_leaves_the_old_file_and_no_draft(path: Path) -> None:
+def test_failed_write_leaves_old_file_and_no_draft(path: Path) -> None:
     path.mkdir()
     with pytest.raises(OSError):
         replace_file(path, b"new")
     assert names(path) == [path.name]
 
 
-def test_file_that_was_read_is_replaced_and_keeps_its_mode(path: Path) -> None:
+def test_replaced_file_keeps_its_mode(path: Path) -> None:
     path.write_bytes(b"old")
     path.chmod(0o640)
     replace_file(path, b"new", expected=seen(path))
@@ -60,10 +86,14 @@ def test_file_that_was_read_is_replaced_and_keeps_its_mode(path: Path) -> None:
     assert names(path) == [path.name]
 
 
-def saved(path: Path) -> None:
+def renamed_over(path: Path, data: bytes) -> None:
     draft = path.with_name("draft")
-    draft.write_bytes(OTHER)
+    draft.write_bytes(data)
     draft.replace(path)
+
+
+def saved(path: Path) -> None:
+    renamed_over(path, OTHER)
 
 
 def rewritten(path: Path) -> None:
@@ -79,7 +109,7 @@ CHANGES: list[Callable[[Path], None]] = [saved, rewritten, appended, Path.unlink
 
 
 @pytest.mark.parametrize("change", CHANGES)
-def test_file_that_changed_since_it_was_read_is_not_replaced(path: Path, change: Callable[[Path], None]) -> None:
+def test_file_changed_since_read_is_not_replaced(path: Path, change: Callable[[Path], None]) -> None:
     path.write_bytes(b"old")
     path.chmod(0o644)
     expected = seen(path)
@@ -91,7 +121,7 @@ def test_file_that_changed_since_it_was_read_is_not_replaced(path: Path, change:
     assert names(path) == ([] if left is None else [path.name])
 
 
-def test_file_that_was_absent_is_made_once(path: Path) -> None:
+def test_absent_file_is_created_once(path: Path) -> None:
     replace_file(path, b"first", expected="absent")
     assert mode(path) == 0o600
     with pytest.raises(FileChangedError):
@@ -100,7 +130,7 @@ def test_file_that_was_absent_is_made_once(path: Path) -> None:
     assert names(path) == [path.name]
 
 
-def test_link_is_not_what_was_read_behind_it(path: Path) -> None:
+def test_link_to_the_read_file_is_not_replaced(path: Path) -> None:
     real = path.with_name("real.md")
     real.write_bytes(b"old")
     expected = seen(real)
@@ -110,35 +140,26 @@ def test_link_is_not_what_was_read_behind_it(path: Path) -> None:
     assert path.is_symlink()
 
 
+@pytest.mark.usefixtures("can_exchange")
 @pytest.mark.parametrize("change", [saved, rewritten, appended])
-def test_editor_that_saves_after_the_comparison_loses_nothing(
+def test_save_after_the_comparison_is_kept(
     path: Path, change: Callable[[Path], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    if not exchange_works(path):
-        pytest.skip("this disk cannot exchange files")
     path.write_bytes(b"old")
     expected = seen(path)
-    calls: list[Path] = []
-
-    def late(one: Path, other: Path) -> bool:
-        if not calls:
-            change(other)
-        calls.append(other)
-        return exchange(one, other)
-
-    monkeypatch.setattr(writing, "exchange", late)
+    before_exchange(monkeypatch, change)
     with pytest.raises(FileChangedError):
         replace_file(path, b"new", expected=expected)
     assert path.read_bytes().endswith(OTHER)
     assert names(path) == [path.name]
 
 
-@pytest.mark.skipif(sys.platform == "darwin", reason="nobody tells there who has a file open")
+@pytest.mark.skipif(sys.platform == "darwin", reason="macOS does not tell who has a file open")
 @pytest.mark.parametrize("act", ["replace", "remove"])
-def test_file_that_somebody_is_about_to_write_into_is_left_to_them(path: Path, act: str) -> None:
+def test_file_open_for_writing_is_not_changed(path: Path, act: str) -> None:
     path.write_bytes(b"old")
     with path.open("wb", buffering=0) as editor:
-        # emptied, and not written yet: what it is about to write has no other place
+        # emptied and not written yet: the editor's text is nowhere else
         expected = seen(path)
         with pytest.raises(FileChangedError, match="is open in a program"):
             replace_file(path, b"new", expected=expected) if act == "replace" else remove_file(path, expected)
@@ -147,23 +168,14 @@ def test_file_that_somebody_is_about_to_write_into_is_left_to_them(path: Path, a
     assert names(path) == [path.name]
 
 
-@pytest.mark.skipif(sys.platform == "darwin", reason="nobody tells there who has a file open")
-def test_file_that_is_opened_after_the_comparison_is_left_to_who_writes(
-    path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    if not exchange_works(path):
-        pytest.skip("this disk cannot exchange files")
+@pytest.mark.usefixtures("can_exchange")
+@pytest.mark.skipif(sys.platform == "darwin", reason="macOS does not tell who has a file open")
+def test_file_opened_after_the_comparison_is_not_replaced(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path.write_bytes(b"")
     expected = seen(path)
     editors: list[FileIO] = []
-
-    def late(one: Path, other: Path) -> bool:
-        if not editors:
-            # nothing of it shows in its stat
-            editors.append(FileIO(other, "r+"))
-        return exchange(one, other)
-
-    monkeypatch.setattr(writing, "exchange", late)
+    # the stat does not change
+    before_exchange(monkeypatch, lambda path: editors.append(FileIO(path, "r+")))
     with pytest.raises(FileChangedError, match="is open in a program"):
         replace_file(path, b"new", expected=expected)
     editors[0].write(OTHER)
@@ -172,84 +184,29 @@ def test_file_that_is_opened_after_the_comparison_is_left_to_who_writes(
     assert names(path) == [path.name]
 
 
-def test_editor_that_saves_twice_keeps_the_later_one(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    if not exchange_works(path):
-        pytest.skip("this disk cannot exchange files")
+@pytest.mark.usefixtures("can_exchange")
+@pytest.mark.parametrize(
+    ("second", "left"),
+    [
+        (lambda path: renamed_over(path, b"second"), b"second"),
+        (lambda path: path.write_bytes(b"second"), b"second"),
+        (Path.unlink, None),
+    ],
+    ids=["renamed over", "in place", "removed"],
+)
+def test_last_of_two_saves_during_the_exchange_is_kept(
+    path: Path, monkeypatch: pytest.MonkeyPatch, second: Callable[[Path], object], left: bytes | None
+) -> None:
     path.write_bytes(b"old")
     expected = seen(path)
-    saves = [b"first", b"second"]
-
-    def late(one: Path, other: Path) -> bool:
-        if saves:
-            draft = path.with_name("draft")
-            draft.write_bytes(saves.pop(0))
-            draft.replace(path)
-        return exchange(one, other)
-
-    monkeypatch.setattr(writing, "exchange", late)
+    before_exchange(monkeypatch, lambda path: renamed_over(path, b"first"), second)
     with pytest.raises(FileChangedError):
         replace_file(path, b"new", expected=expected)
-    assert path.read_bytes() == b"second"
-    assert names(path) == [path.name]
+    assert (path.read_bytes() if path.exists() else None) == left
+    assert names(path) == ([] if left is None else [path.name])
 
 
-def test_editor_that_saves_twice_the_second_time_in_place_keeps_it(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    if not exchange_works(path):
-        pytest.skip("this disk cannot exchange files")
-    path.write_bytes(b"old")
-    expected = seen(path)
-    changes: list[Callable[[], object]] = [
-        lambda: _renamed_over(path, b"first"),
-        lambda: path.write_bytes(b"the second"),
-    ]
-
-    def late(one: Path, other: Path) -> bool:
-        if changes:
-            changes.pop(0)()
-        return exchange(one, other)
-
-    monkeypatch.setattr(writing, "exchange", late)
-    with pytest.raises(FileChangedError):
-        replace_file(path, b"new", expected=expected)
-    assert path.read_bytes() == b"the second"
-
-
-def test_file_that_an_editor_saves_and_then_removes_stays_away(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    if not exchange_works(path):
-        pytest.skip("this disk cannot exchange files")
-    path.write_bytes(b"old")
-    expected = seen(path)
-    changes: list[Callable[[], object]] = [lambda: _renamed_over(path, b"first"), path.unlink]
-
-    def late(one: Path, other: Path) -> bool:
-        if changes:
-            changes.pop(0)()
-        return exchange(one, other)
-
-    monkeypatch.setattr(writing, "exchange", late)
-    with pytest.raises(FileChangedError):
-        replace_file(path, b"new", expected=expected)
-    assert names(path) == []
-
-
-def _renamed_over(path: Path, data: bytes) -> None:
-    draft = path.with_name("draft")
-    draft.write_bytes(data)
-    draft.replace(path)
-
-
-def exchange_works(path: Path) -> bool:
-    pair = [path.with_name(name) for name in ("one", "other")]
-    for one in pair:
-        one.write_bytes(one.name.encode())
-    works = exchange(*pair)
-    assert pair[0].read_bytes() == (b"other" if works else b"one")
-    for one in pair:
-        one.unlink()
-    return works
-
-
-def test_disk_that_cannot_exchange_compares_all_the_same(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_exchange_the_stat_is_compared(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(writing, "exchange", lambda _one, _other: False)
     path.write_bytes(b"old")
     expected = seen(path)
@@ -259,7 +216,7 @@ def test_disk_that_cannot_exchange_compares_all_the_same(path: Path, monkeypatch
     assert path.read_bytes() == b"new"
 
 
-def test_of_many_writers_none_loses_what_another_wrote(path: Path) -> None:
+def test_concurrent_writers_lose_no_line(path: Path) -> None:
     path.write_bytes(b"")
 
     def add_lines(writer: int) -> None:
@@ -282,9 +239,8 @@ def added(path: Path, line: bytes) -> bool:
     return True
 
 
-def test_no_save_of_an_editor_is_lost_to_a_writer(path: Path) -> None:
-    if not exchange_works(path):
-        pytest.skip("this disk cannot exchange files")
+@pytest.mark.usefixtures("can_exchange")
+def test_concurrent_writer_loses_no_save_of_an_editor(path: Path) -> None:
     path.write_bytes(b"")
     is_over = threading.Event()
 
@@ -307,14 +263,14 @@ def test_no_save_of_an_editor_is_lost_to_a_writer(path: Path) -> None:
 
 
 @pytest.mark.parametrize("expects", ["anything", "absent", "old"])
-def test_stat_of_what_was_written_is_returned(path: Path, expects: str) -> None:
+def test_stat_of_the_written_file_is_returned(path: Path, expects: str) -> None:
     if expects == "old":
         path.write_bytes(b"old")
     expected = {"anything": None, "absent": "absent", "old": seen(path) if expects == "old" else None}[expects]
     assert replace_file(path, b"new", expected=expected) == seen(path)  # type: ignore[arg-type]
 
 
-def test_file_is_removed_only_as_it_was_read(path: Path) -> None:
+def test_file_changed_since_read_is_not_removed(path: Path) -> None:
     path.write_bytes(b"old")
     before = seen(path)
     path.write_bytes(OTHER)

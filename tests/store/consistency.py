@@ -1,4 +1,4 @@
-"""What must hold inside any index file, whatever happened to the daemon that wrote it."""
+"""Check an index file for consistency, whatever happened to the daemon that wrote it."""
 
 import math
 from pathlib import Path
@@ -45,7 +45,7 @@ def open_index(path: Path) -> apsw.Connection:
 
 
 def dump(db: apsw.Connection, *, is_embedded: bool = False) -> Dump:
-    """Return all that a rebuild of the same notes must give again; with `is_embedded`, the vectors in use too."""
+    """Return the rows that a rebuild of the same notes must reproduce; with `is_embedded`, the vectors in use too."""
     rows: Dump = list(db.execute(_DUMP))
     return rows + list(db.execute(_EMBEDDED)) if is_embedded else rows
 
@@ -74,7 +74,7 @@ def _check_passages(db: apsw.Connection) -> None:
     sql = "SELECT c.heading, c.text, p.start, p.stop, p.hash FROM passages p JOIN chunks c ON c.id = p.chunk_id"
     for heading, text, start, stop, key in db.execute(sql):
         if (start, stop) == (0, 0):
-            assert modality_of(text), "only a picture or sound has a passage that is no text"
+            assert modality_of(text), "only a picture or sound has a passage without text"
             continue
         assert 0 <= start < stop <= len(text)
         assert key == content_hash(heading, text[start:stop])
@@ -108,7 +108,7 @@ def _check_vectors(db: apsw.Connection) -> None:
 
 
 def _check_words(db: apsw.Connection) -> None:
-    """Compare the words with those of an index made anew from the same rows."""
+    """Compare the word index with one built anew from the same rows."""
     fresh = apsw.Connection("")
     prepare_index(fresh)
     for file_id, *values in list(db.execute("SELECT id, path, sha256, lines, chunker FROM files")):
@@ -122,7 +122,7 @@ def _words(db: apsw.Connection) -> Dump:
 
 
 def _row(path: str, sha256: bytes, lines: int, chunker: str) -> FileRow:
-    return FileRow(path, Source.MEMORY, IndexedFile(FileStat(0, 0, 0, 0, 0), 0, sha256), lines, chunker)  # type: ignore[arg-type]  # as it stands in the file
+    return FileRow(path, Source.MEMORY, IndexedFile(FileStat(0, 0, 0, 0, 0), 0, sha256), lines, chunker)  # type: ignore[arg-type]  # as read from the file
 
 
 def _entries(db: apsw.Connection, file_id: int) -> list[ChunkEntry]:

@@ -1,4 +1,4 @@
-"""Conversations for tests, as rows of an index: whoever reads them from files is not asked."""
+"""Conversations for tests, written straight into an index."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -15,15 +15,15 @@ SAID = datetime(2026, 10, 18, 12, tzinfo=UTC)
 
 
 def part(path: RelativePath, text: str, *, first_line: int = 1, said: datetime = SAID) -> FileContent:
-    """Return a part of a conversation that begins on a line of it."""
+    """Return a part of a conversation that begins on a given line."""
     row = row_of(part_path(path, first_line), text)
     known = replace(row.known, stat=replace(row.known.stat, mtime_ns=int(said.timestamp()) * 10**9))
     chunks = chunk_entries(text, SETTINGS)
-    behind = first_line - 1
-    moved = tuple(
-        replace(chunk, start_line=chunk.start_line + behind, end_line=chunk.end_line + behind) for chunk in chunks
+    offset = first_line - 1
+    shifted = tuple(
+        replace(chunk, start_line=chunk.start_line + offset, end_line=chunk.end_line + offset) for chunk in chunks
     )
-    return FileContent(replace(row, source=Source.SESSIONS, known=known), moved)
+    return FileContent(replace(row, source=Source.SESSIONS, known=known), shifted)
 
 
 async def put_part(
@@ -36,7 +36,7 @@ async def put_part(
 async def put_turns(
     database: Database, session: str, turns: Sequence[tuple[str, str]], *, said: datetime = SAID
 ) -> RelativePath:
-    """Store a session that is kept as turns, questions and answers; return its path."""
+    """Store a session of questions and answers; return its path."""
     path = turns_path(session)
     lines = [
         line for question, answer in turns for line in (f"User: {question}", f"Assistant: {answer}" * bool(answer))

@@ -1,4 +1,4 @@
-"""What is killed while it writes memories: acts on a small workspace, in a module that is read in no time."""
+"""Writes to the memories of a small workspace, run in a child that the tests kill; this module imports quickly."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -59,5 +59,5 @@ def _book() -> Book:
 
 
 def run_act(folder: str, what: str) -> None:
-    """Do it in this process, which may be killed."""
+    """Run one action in this process, which may be killed."""
     asyncio.run(act(Path(folder), what))

@@ -1,7 +1,8 @@
-"""Documents for store tests, without a disk."""
+"""Rows and documents for store tests, without files."""
 
 from collections.abc import Callable
 from hashlib import sha256
+from pathlib import Path
 from typing import Any
 
 import apsw
@@ -50,12 +51,12 @@ async def put_note(database: Database, path: str, text: str) -> Indexed:
 
 
 async def read(database: Database, function: Callable[..., Returned], *arguments: Any, **named: Any) -> Returned:
-    """Return what a function of a connection reads."""
+    """Run a function on a reader's connection and return its result."""
     return await database.read(lambda db: function(db, *arguments, **named))
 
 
 async def notes_with(database: Database, question: str) -> set[str]:
-    """Return the notes that hold a word of the question; whatever is found must still have its chunk."""
+    """Return the notes that contain a word of the question; check that each match still has its chunk."""
     asked = Question(question, terms=tuple(query_terms(question)))
     chunks = (await read(database, best_matches, asked, 1000, CandidateFilter())).bm25.keys()
     rows = await database.documents.chunks(list(chunks))
@@ -64,8 +65,19 @@ async def notes_with(database: Database, question: str) -> set[str]:
 
 
 def note(*topics: str) -> str:
-    """Return a note of one section a topic, each long enough for chunks of its own."""
+    """Return a note with one section per topic, each long enough for chunks of its own."""
     return "".join(
         f"## {topic}\n\n" + "".join(f"- {topic} item {number} costs {number}0 crowns.\n" for number in range(8)) + "\n"
         for topic in topics
     )
+
+
+def bytes_in(folder: Path) -> dict[str, bytes]:
+    """Return the contents of all files below a folder, by their relative paths."""
+    files = (path for path in folder.rglob("*") if path.is_file())
+    return {str(path.relative_to(folder)): path.read_bytes() for path in files}
+
+
+def files_with(folder: Path, text: str) -> list[str]:
+    """Return the relative paths of the files below a folder that contain a text."""
+    return sorted(path for path, data in bytes_in(folder).items() if text.encode() in data)

@@ -1,4 +1,4 @@
-"""Sessions in the archive are found as all others are, without being read by a start."""
+"""Archived sessions are found like all others, and a start does not read them."""
 
 from datetime import timedelta
 from pathlib import Path
@@ -35,7 +35,7 @@ def say(store: QaStore, session: str, *questions: str, agent: str = "main", key:
 
 @pytest.fixture
 def archived(tmp_path: Path) -> QaStore:
-    """Two sessions of an agent, one of another, all of them put away."""
+    """Archive two sessions of one agent and one of another."""
     store = opened(tmp_path)
     say(store, "boiler", "the harbour boiler leaks at the flange", "which gasket fits?", key=KEY)
     say(store, "trip", "a trip to Lisbon in spring")
@@ -49,7 +49,7 @@ def found(store: QaStore, message: str | None = ASKED, *, agent: str = "main", c
     return [turn.question for turn in store.sequences.find(message, agent=agent, current=current, turns=1).turns]
 
 
-def test_what_was_put_away_is_found_at_once_and_after_a_start(archived: QaStore, tmp_path: Path) -> None:
+def test_archived_session_is_found_at_once_and_after_restart(archived: QaStore, tmp_path: Path) -> None:
     again = opened(tmp_path)
     again.sequences.learn()
     for store in (archived, again):
@@ -63,7 +63,7 @@ def test_what_was_put_away_is_found_at_once_and_after_a_start(archived: QaStore,
         assert store.sequences.find(None, agent="main", current="boiler").turns[-1].question == "which gasket fits?"
 
 
-def test_session_of_the_archive_goes_on(archived: QaStore, tmp_path: Path) -> None:
+def test_new_turn_reactivates_archived_session(archived: QaStore, tmp_path: Path) -> None:
     at = BEGUN + timedelta(hours=1)
     added = archived.turns.append_by_key(KEY, RawTurn("and the bolts?", None, at), agent="main")
     assert added is not None
@@ -76,7 +76,7 @@ def test_session_of_the_archive_goes_on(archived: QaStore, tmp_path: Path) -> No
     assert found(archived, "which bolts?") == ["and the bolts?"]
 
 
-def test_start_reads_no_file_of_the_archive(archived: QaStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_start_reads_no_archived_file(archived: QaStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[str] = []
     original = SessionFiles.read
 
@@ -88,14 +88,14 @@ def test_start_reads_no_file_of_the_archive(archived: QaStore, tmp_path: Path, m
     store = opened(tmp_path)
     assert found(store) == []
     assert store.sessions.known.archived() == {}
-    # one that is asked for by name is read alone
+    # a session named in the request is the only one read
     assert found(store, None, current="boiler") == ["which gasket fits?"]
     assert store.sessions.known.archived().keys() == {"boiler"}
     assert {name for name in read if "archive" in name} == {"memory/archive/boiler"}
     assert archived.sessions.known.archived().keys() == {"boiler", "trip", "others"}
 
 
-def test_those_of_other_agents_stay_out(archived: QaStore) -> None:
+def test_archived_sessions_of_other_agents_are_not_found(archived: QaStore) -> None:
     assert archived.sequences.find(ASKED, agent="other").choice.session == "others"
     assert archived.turns.newest_session(KEY, "other") == "others"
     for agent, current in (("main", "others"), ("other", "boiler"), ("third", "boiler"), ("third", None)):
@@ -104,7 +104,7 @@ def test_those_of_other_agents_stay_out(archived: QaStore) -> None:
     assert archived.turns.newest_session(None, "third") is None
 
 
-def test_those_that_are_not_to_be_remembered_stay_out(archived: QaStore, tmp_path: Path) -> None:
+def test_withheld_archived_session_is_not_found(archived: QaStore, tmp_path: Path) -> None:
     archived.turns.set_remembered(SessionId("boiler"), False, agent="main")
     assert archived.archive.put_away(LATER) == ["boiler"]
     again = opened(tmp_path)
@@ -116,7 +116,7 @@ def test_those_that_are_not_to_be_remembered_stay_out(archived: QaStore, tmp_pat
         assert [stub.session.id for stub in store.archive.stubs("main")] == ["boiler", "trip"]
 
 
-def test_what_is_gone_is_found_no_more(archived: QaStore, tmp_path: Path) -> None:
+def test_forgotten_archived_session_is_not_found(archived: QaStore, tmp_path: Path) -> None:
     other = opened(tmp_path)
     other.sequences.learn()
     archived.forgetting.forget(SessionId("boiler"), agent="main")
@@ -129,25 +129,25 @@ def test_what_is_gone_is_found_no_more(archived: QaStore, tmp_path: Path) -> Non
         other.sessions.read(SessionId("boiler"), agent="main")
 
 
-def test_session_that_is_forgotten_while_it_is_read_is_not_known(
+def test_session_forgotten_while_read_is_not_learned(
     archived: QaStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store = opened(tmp_path)
     read = store.sessions.archive.read
 
-    def forgotten_meanwhile(name: SessionId) -> object:
+    def read_then_delete(name: SessionId) -> object:
         stored = read(name)
         if name == "boiler":
             (tmp_path / "memory/archive/boiler.json").unlink()
         return stored
 
-    monkeypatch.setattr(store.sessions.archive, "read", forgotten_meanwhile)
+    monkeypatch.setattr(store.sessions.archive, "read", read_then_delete)
     store.sequences.learn()
     assert store.sessions.known.archived().keys() == {"trip", "others"}
     assert store.sequences.find(ASKED, agent="main").choice.session is None
 
 
-def test_damaged_file_of_the_archive_is_found_no_more_until_it_is_mended(archived: QaStore, tmp_path: Path) -> None:
+def test_damaged_archived_file_is_found_only_once_repaired(archived: QaStore, tmp_path: Path) -> None:
     path = tmp_path / "memory/archive/boiler.json"
     sound = path.read_bytes()
     path.write_bytes(sound[:-9])
@@ -159,7 +159,7 @@ def test_damaged_file_of_the_archive_is_found_no_more_until_it_is_mended(archive
     assert found(archived) != []
 
 
-def test_another_process_moves_sessions(archived: QaStore, tmp_path: Path) -> None:
+def test_sessions_moved_by_another_process_are_found(archived: QaStore, tmp_path: Path) -> None:
     other = opened(tmp_path)
     other.sequences.learn()
     say(other, "trip", "and to Porto?")
@@ -173,10 +173,10 @@ def test_another_process_moves_sessions(archived: QaStore, tmp_path: Path) -> No
     assert found(archived, "Porto") == ["and to Porto?"]
 
 
-def test_no_text_of_the_archive_is_held(archived: QaStore) -> None:
+def test_archived_texts_are_not_kept_in_memory(archived: QaStore) -> None:
     (session,) = [archived.sessions.read(SessionId("boiler"), agent="main")]
     bare = search_only(session)
     assert [(turn.question, turn.answer) for turn in bare.turns] == [("", None)] * 2
     assert [turn.tokens for turn in bare.turns] == [turn.tokens for turn in session.turns]
-    held = [one.entry for one in archived.sessions.known.archived().values()]
+    held = [archived_session.entry for archived_session in archived.sessions.known.archived().values()]
     assert all(isinstance(entry, SessionStub) and not entry.session.turns for entry in held)

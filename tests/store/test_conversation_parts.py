@@ -1,4 +1,4 @@
-"""Parts of a conversation are rows of their own, and one document to everybody who asks."""
+"""A conversation is stored as one row per part, and search shows it as one document."""
 
 from datetime import timedelta
 
@@ -29,17 +29,17 @@ async def found(database: Database, word: str, admitted: CandidateFilter = ALL) 
     return sorted((row.path, row.start_line) for row in rows.values() if row.source is Source.SESSIONS)
 
 
-async def test_parts_are_told_as_their_conversation_with_its_lines(database: Database) -> None:
+async def test_parts_have_path_and_lines_of_their_conversation(database: Database) -> None:
     await filled(database)
     assert await found(database, "quetzal") == [(LOG, 1), (LOG, 120), (OTHER, 1)]
 
 
-async def test_number_of_a_part_is_no_word(database: Database) -> None:
+async def test_number_of_a_part_is_not_searchable(database: Database) -> None:
     await filled(database)
     assert await found(database, "120") == []
 
 
-async def test_a_conversation_is_left_out_with_all_its_parts(database: Database) -> None:
+async def test_excluding_a_conversation_excludes_all_its_parts(database: Database) -> None:
     await filled(database)
     assert await found(database, "quetzal", CandidateFilter(without_document=LOG)) == [(OTHER, 1)]
     assert await found(
@@ -51,7 +51,7 @@ async def test_a_conversation_is_left_out_with_all_its_parts(database: Database)
     ]
 
 
-async def test_filters_see_the_told_path_and_the_time_of_the_last_message(database: Database) -> None:
+async def test_filters_match_conversation_path_and_last_message_time(database: Database) -> None:
     await filled(database)
     await put_note(database, "memory/2026-10-18.md", "a quetzal\n")
     assert len(await database.documents.matching(Filters(paths=("sessions/main/*.jsonl",)))) == 2

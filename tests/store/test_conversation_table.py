@@ -1,4 +1,4 @@
-"""Conversations in an index: parts and the tail in one transaction, and nothing left of what is purged."""
+"""Conversations in an index: parts and tail are stored in one transaction, and a purge removes all of them."""
 
 from pathlib import Path
 
@@ -39,7 +39,7 @@ async def put(
     return last
 
 
-async def test_what_was_read_comes_back_and_grows(database: Database) -> None:
+async def test_conversation_is_read_back_and_extended(database: Database) -> None:
     last = await put(database, LOG, spoken("User: quetzal"), stamp="")
     row = await database.conversations.row(LOG)
     assert row is not None
@@ -50,7 +50,7 @@ async def test_what_was_read_comes_back_and_grows(database: Database) -> None:
     assert (await database.conversations.counts()).parts == 1
 
 
-async def test_lines_are_those_of_the_conversation_whatever_chunks_repeat(database: Database) -> None:
+async def test_overlap_of_chunks_does_not_repeat_lines(database: Database) -> None:
     texts = [f"User: item {number} costs {number}0 crowns and a little more than that" for number in range(300)]
     lines = [ConversationLine(3 * number + 5, text) for number, text in enumerate(texts)]
     lines.append(ConversationLine(2000, "Assistant: " + "a very long line " * 400))
@@ -64,16 +64,14 @@ async def test_lines_are_those_of_the_conversation_whatever_chunks_repeat(databa
 
 
 @pytest.mark.parametrize(("first", "gap", "count"), [(1, 1, 1), (2, 2, 15), (5, 3, 300), (9, 120, 4)])
-async def test_conversation_ends_with_its_last_line_that_says_something(
-    database: Database, first: int, gap: int, count: int
-) -> None:
+async def test_extent_ends_with_last_spoken_line(database: Database, first: int, gap: int, count: int) -> None:
     lines = [ConversationLine(first + gap * at, f"User: {at} crowns", 10**18 + at) for at in range(count)]
     await put(database, LOG, lines)
     extents = await database.conversations.extents()
     assert extents == {LOG: ConversationExtent(lines[-1].number, lines[-1].at_ns)}
 
 
-async def test_what_begins_anew_leaves_nothing_of_before(database: Database) -> None:
+async def test_rewritten_conversation_replaces_old_parts(database: Database) -> None:
     await put(database, LOG, [*spoken("User: quetzal"), *spoken("User: toucan", first=500)])
     await put(database, SHORTER, spoken("User: quetzal"))
     await put(database, LOG, spoken("User: heron"), is_afresh=True)
@@ -82,7 +80,7 @@ async def test_what_begins_anew_leaves_nothing_of_before(database: Database) -> 
     assert await notes_with(database, "heron") == {LOG}
 
 
-async def test_purged_conversation_goes_with_all_its_parts_and_vectors(database: Database) -> None:
+async def test_purge_removes_parts_and_vectors_of_conversation(database: Database) -> None:
     other = turns_path("discord-wen-20261018")
     await put(database, LOG, [*spoken("User: quetzal"), *spoken("User: toucan", first=500)])
     await put(database, SHORTER, spoken("User: quetzal"))
@@ -106,7 +104,7 @@ async def all_hashes(database: Database) -> list[bytes]:
 
 
 @pytest.mark.parametrize("name", ["a%b.jsonl", "a_b[1].jsonl", "对话.jsonl", "x@9.jsonl"])
-async def test_odd_names_are_kept_apart(database: Database, tmp_path: Path, name: str) -> None:
+async def test_similar_names_are_kept_apart(database: Database, tmp_path: Path, name: str) -> None:
     path, other = transcript_path("main", name), transcript_path("main", name.removesuffix(".jsonl"))
     await put(database, path, spoken("User: quetzal"))
     await put(database, other, spoken("User: toucan"))

@@ -1,3 +1,5 @@
+"""The life cycle, transactions and readers of an index file."""
+
 import asyncio
 import contextlib
 import threading
@@ -21,7 +23,7 @@ from tests.waiting import SECONDS, eventually_async
 ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
 
 
-def blow_up(db: apsw.Connection) -> None:
+def put_and_fail(db: apsw.Connection) -> None:
     put(db, "memory/b.md", note("boiler"))
     raise ValueError("on purpose")
 
@@ -30,10 +32,10 @@ async def files_in(database: Database) -> set[str]:
     return set(await database.documents.known(SETTINGS.fingerprint))
 
 
-async def test_failed_write_leaves_nothing(database: Database) -> None:
+async def test_failed_write_is_rolled_back(database: Database) -> None:
     await put_note(database, "memory/a.md", note("rent"))
     with pytest.raises(ValueError, match="on purpose"):
-        await database.write(blow_up)
+        await database.write(put_and_fail)
     assert await files_in(database) == {"memory/a.md"}
     await put_note(database, "memory/c.md", note("attic"))
     await database.write(check_consistency)
@@ -45,21 +47,21 @@ async def test_readers_cannot_write(database: Database) -> None:
     assert await files_in(database) == set()
 
 
-async def test_all_reads_of_a_look_are_of_one_moment(database: Database) -> None:
+async def test_snapshot_does_not_see_later_commits(database: Database) -> None:
     await put_note(database, "memory/a.md", note("rent"))
     loop, anything = asyncio.get_running_loop(), range(1, 100)
 
-    def look(reader: IndexReader) -> tuple[int, int]:
+    def count_twice(reader: IndexReader) -> tuple[int, int]:
         before = len(reader.paths(anything))
         asyncio.run_coroutine_threadsafe(put_note(database, "memory/b.md", note("boiler")), loop).result(SECONDS)
         return before, len(reader.paths(anything))
 
-    before, after = await database.read_snapshot(look)
+    before, after = await database.read_snapshot(count_twice)
     assert before == after
     assert len(await database.read_snapshot(lambda reader: reader.paths(anything))) > after
 
 
-async def test_moment_that_an_interrupt_left_open_is_not_what_later_reads_see(database: Database) -> None:
+async def test_interrupted_read_leaves_no_open_snapshot(database: Database) -> None:
     def break_off(db: apsw.Connection) -> None:
         db.execute("BEGIN; SELECT count(*) FROM chunks").fetchall()
         raise apsw.InterruptError("interrupted")
@@ -72,7 +74,7 @@ async def test_moment_that_an_interrupt_left_open_is_not_what_later_reads_see(da
     assert await files_in(database) == {"memory/a.md", "memory/b.md"}
 
 
-async def test_readers_see_whole_files_only_while_one_is_written(database: Database) -> None:
+async def test_readers_do_not_see_uncommitted_files(database: Database) -> None:
     halfway, goes_on = threading.Event(), threading.Event()
 
     def slow_put(db: apsw.Connection) -> None:
@@ -90,7 +92,7 @@ async def test_readers_see_whole_files_only_while_one_is_written(database: Datab
     assert await files_in(database) == {"memory/a.md", "memory/b.md"}
 
 
-async def test_cancelled_question_stops_its_query(database: Database) -> None:
+async def test_cancelled_read_stops_its_query(database: Database) -> None:
     for _ in range(2 * READERS):
         with pytest.raises(TimeoutError):
             async with asyncio.timeout(0.05):
@@ -99,8 +101,8 @@ async def test_cancelled_question_stops_its_query(database: Database) -> None:
 
 
 @pytest.mark.parametrize("verb", ["read", "write"])
-async def test_step_of_whoever_is_cancelled_twice_is_waited_for(database: Database, verb: str) -> None:
-    """A deadline cancels, and so does a client that leaves; else two would be at work on one connection."""
+async def test_repeatedly_cancelled_step_is_still_awaited(database: Database, verb: str) -> None:
+    """A deadline and a disconnect may both cancel; without waiting, two steps would share one connection."""
     begins, goes_on, ended = threading.Event(), threading.Event(), threading.Event()
 
     def step(_db: apsw.Connection) -> None:
@@ -120,7 +122,7 @@ async def test_step_of_whoever_is_cancelled_twice_is_waited_for(database: Databa
     assert await files_in(database) == set()
 
 
-async def test_f051_nobody_writes_between_what_a_transaction_read_and_what_it_writes(database: Database) -> None:
+async def test_f051_no_foreign_write_within_our_transaction(database: Database) -> None:
     """A foreign writer is refused between what our transaction read and what it writes."""
     other = apsw.Connection(str(database.path))
     refused = []
@@ -140,7 +142,7 @@ async def test_f051_nobody_writes_between_what_a_transaction_read_and_what_it_wr
     assert await files_in(database) == {"memory/0.md", "memory/1.md", "memory/2.md"}
 
 
-async def test_closing_stops_running_questions(tmp_path: Path, executor: ThreadPoolExecutor) -> None:
+async def test_close_stops_running_reads(tmp_path: Path, executor: ThreadPoolExecutor) -> None:
     database = Database(path=tmp_path / "index.sqlite", executor=executor)
     await database.open()
     asking = threading.Event()
@@ -150,7 +152,7 @@ async def test_closing_stops_running_questions(tmp_path: Path, executor: ThreadP
         return db.execute(ENDLESS).get
 
     async with asyncio.TaskGroup() as group:
-        question = group.create_task(_ignored(database, ask))
+        question = group.create_task(_fail_on_close(database, ask))
         await asyncio.to_thread(asking.wait, 10)
         async with asyncio.timeout(60):
             await database.close()
@@ -161,7 +163,7 @@ async def test_closing_stops_running_questions(tmp_path: Path, executor: ThreadP
         await put_note(database, "memory/a.md", "")
 
 
-async def test_closing_that_is_cancelled_leaves_it_open(tmp_path: Path, executor: ThreadPoolExecutor) -> None:
+async def test_cancelled_close_leaves_database_open(tmp_path: Path, executor: ThreadPoolExecutor) -> None:
     database = Database(path=tmp_path / "index.sqlite", executor=executor)
     await database.open()
     asking, goes_on = threading.Event(), threading.Event()
@@ -187,12 +189,12 @@ async def test_closing_that_is_cancelled_leaves_it_open(tmp_path: Path, executor
         await database.close()
 
 
-async def _ignored(database: Database, ask: object) -> None:
+async def _fail_on_close(database: Database, ask: object) -> None:
     with pytest.raises(StoreUnavailable):
         await database.read(ask)  # type: ignore[arg-type]  # a function of the connection
 
 
-async def test_foreign_lock_holds_writes_up_and_not_reads(database: Database) -> None:
+async def test_foreign_lock_delays_writes_but_not_reads(database: Database) -> None:
     other = apsw.Connection(str(database.path))
     other.execute("BEGIN IMMEDIATE")
     assert await files_in(database) == set()
@@ -210,7 +212,7 @@ async def _open_and_ask(database: Database) -> None:
     await files_in(database)
 
 
-def test_header_tells_what_a_file_is(tmp_path: Path) -> None:
+def test_file_kind_is_recognised_by_header(tmp_path: Path) -> None:
     path = tmp_path / "index.sqlite"
     assert recognise(path) is FileKind.ABSENT
     path.touch()
@@ -235,15 +237,15 @@ def test_header_tells_what_a_file_is(tmp_path: Path) -> None:
     assert recognise(path) is FileKind.DAMAGED
 
 
-async def test_new_index_is_recognised_from_its_first_moment(database: Database, tmp_path: Path) -> None:
-    # copied by another process: to close the file in this one would drop SQLite's locks
+async def test_new_index_is_recognised_before_first_checkpoint(database: Database, tmp_path: Path) -> None:
+    # copied by another process, because closing the file in this one would drop SQLite's locks
     copying = await asyncio.create_subprocess_exec("cp", database.path, tmp_path / "after-a-crash")
     assert await copying.wait() == 0
     assert recognise(tmp_path / "after-a-crash") is FileKind.OURS
     assert await database.read(lambda db: db.pragma("journal_mode")) == "wal"
 
 
-def test_other_programs_database_is_recognised_and_not_changed(tmp_path: Path) -> None:
+def test_foreign_database_is_recognised_and_unchanged(tmp_path: Path) -> None:
     path = tmp_path / "notes.sqlite"
     db = apsw.Connection(str(path))
     db.execute("CREATE TABLE theirs (value TEXT); INSERT INTO theirs VALUES ('precious')")
@@ -264,7 +266,7 @@ async def test_writes_do_not_block_the_event_loop(database: Database) -> None:
 
     async with asyncio.TaskGroup() as group:
         writing = group.create_task(database.write(slow))
-        # only a loop that is not blocked comes to let the write end
+        # only an event loop that is not blocked can let the write end
         await eventually_async(begun.is_set)
         assert not writing.done()
         may_end.set()
@@ -272,14 +274,14 @@ async def test_writes_do_not_block_the_event_loop(database: Database) -> None:
 
 
 class TestDatabase:
-    """The contract of its life cycle."""
+    """The life cycle."""
 
-    async def test_more_readers_than_connections_wait_their_turn(self, database: Database) -> None:
+    async def test_reads_beyond_the_pool_size_wait(self, database: Database) -> None:
         await put_note(database, "memory/a.md", note("rent"))
         found = await asyncio.gather(*(files_in(database) for _ in range(8 * READERS)))
         assert found == [{"memory/a.md"}] * 8 * READERS
 
-    async def test_cancelled_write_is_whole_or_nothing(self, database: Database) -> None:
+    async def test_cancelled_write_is_atomic(self, database: Database) -> None:
         for number in range(20):
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(0.001 * (number % 4)):
@@ -287,7 +289,7 @@ class TestDatabase:
         await database.write(check_consistency)
         assert await files_in(database) <= {f"memory/{number}.md" for number in range(20)}
 
-    async def test_closing_leaves_no_log_behind(self, tmp_path: Path, executor: ThreadPoolExecutor) -> None:
+    async def test_close_leaves_no_log(self, tmp_path: Path, executor: ThreadPoolExecutor) -> None:
         database = Database(path=tmp_path / "index.sqlite", executor=executor)
         await database.open()
         await put_note(database, "memory/a.md", note("rent"))
@@ -297,9 +299,7 @@ class TestDatabase:
         assert await files_in(database) == {"memory/a.md"}
         await database.close()
 
-    async def test_broken_page_is_told_apart_from_a_full_disk(
-        self, tmp_path: Path, executor: ThreadPoolExecutor
-    ) -> None:
+    async def test_broken_page_is_reported_as_damage(self, tmp_path: Path, executor: ThreadPoolExecutor) -> None:
         path = tmp_path / "index.sqlite"
         database = Database(path=path, executor=executor)
         await database.open()
@@ -313,7 +313,7 @@ class TestDatabase:
             await _open_and_ask(database)
         await database.close()
 
-    async def test_question_waits_while_the_file_is_opened_anew(self, database: Database) -> None:
+    async def test_read_waits_while_file_is_reopened(self, database: Database) -> None:
         async with database.reopening():
             asking = asyncio.create_task(database.read(lambda db: db.execute("SELECT 1").get))
             await asyncio.sleep(0)
@@ -321,7 +321,7 @@ class TestDatabase:
             await database.open()
         assert await asking == 1
 
-    async def test_each_opening_is_another_epoch_and_each_transaction_is_counted(self, database: Database) -> None:
+    async def test_epoch_counts_openings_and_writes_counts_transactions(self, database: Database) -> None:
         epoch, writes = database.epoch, database.writes
         await put_note(database, "memory/a.md", note("rent"))
         assert await files_in(database) == {"memory/a.md"}
@@ -332,7 +332,7 @@ class TestDatabase:
         assert database.is_open
         assert (database.epoch, database.writes) == (epoch + 1, writes + 1)
 
-    async def test_file_that_is_only_read_answers_and_says_why_it_is_not_written(self, database: Database) -> None:
+    async def test_read_only_index_answers_and_says_why_it_refuses_writes(self, database: Database) -> None:
         await put_note(database, "memory/a.md", note("rent"))
         async with database.reopening():
             await database.open_to_read(why="the disk is read-only")
@@ -347,7 +347,7 @@ class TestDatabase:
         await put_note(database, "memory/b.md", note("boiler"))
         assert await files_in(database) == {"memory/a.md", "memory/b.md"}
 
-    async def test_file_that_is_not_opened_again_is_not_waited_for_any_longer(self, database: Database) -> None:
+    async def test_read_fails_when_file_is_not_reopened(self, database: Database) -> None:
         async with database.reopening():
             asking = asyncio.create_task(files_in(database))
             await asyncio.sleep(0)
@@ -355,7 +355,7 @@ class TestDatabase:
         with pytest.raises(StoreUnavailable, match="the index is not open"):
             await asking
 
-    async def test_file_that_another_took_the_place_of_is_told(self, database: Database) -> None:
+    async def test_replaced_file_is_noticed(self, database: Database) -> None:
         assert not database.is_replaced()
         database.path.rename(database.path.with_name("moved.sqlite"))
         assert database.is_replaced()
@@ -364,17 +364,17 @@ class TestDatabase:
         await database.close()
         assert not database.is_replaced()
 
-    async def test_sound_file_has_no_problems_and_no_trouble(self, database: Database) -> None:
+    async def test_sound_file_has_no_problems(self, database: Database) -> None:
         await put_note(database, "memory/a.md", note("rent"))
         assert await database.problems() == []
         assert (database.damage, database.trouble) == (None, None)
 
 
-async def test_sound_index_is_not_taken_for_damaged_by_a_reader_that_knew_it_before(database: Database) -> None:
+async def test_reader_with_cached_word_structure_finds_no_damage(database: Database) -> None:
     for number in range(12):
         await put_note(database, f"memory/{number}.md", note(f"boiler {number}"))
     ask = "SELECT count(*) FROM chunk_words WHERE chunk_words MATCH 'boiler'"
-    # each reader knows the structure of the words now
+    # each reader has now cached the structure of the word index
     counts = await asyncio.gather(*(database.read(lambda db: db.execute(ask).get) for _ in range(4 * READERS)))
     assert len(set(counts)) == 1
     gone = [RelativePath(f"memory/{number}.md") for number in range(6)]
@@ -383,7 +383,7 @@ async def test_sound_index_is_not_taken_for_damaged_by_a_reader_that_knew_it_bef
     assert [await database.problems() for _ in range(2 * READERS)] == [[]] * 2 * READERS
 
 
-async def test_what_a_large_transaction_left_in_memory_goes_with_a_small_one(database: Database) -> None:
+async def test_small_transaction_frees_cache_of_a_large_one(database: Database) -> None:
     def fill(db: apsw.Connection) -> None:
         db.execute("CREATE TABLE trial (value BLOB)")
         db.executemany("INSERT INTO trial VALUES (randomblob(6000))", [()] * 1_500)

@@ -1,4 +1,4 @@
-"""The contract of the documents, and what a series of edits leaves in their tables."""
+"""The document table: its operations, and the state after a series of edits."""
 
 import asyncio
 from collections.abc import Iterator, Sequence
@@ -38,7 +38,7 @@ EDITS = st.one_of(
 
 
 class Failing:
-    """Chunks that cannot be read back."""
+    """Chunks that fail while they are read."""
 
     def __len__(self) -> int:
         return 1
@@ -65,7 +65,7 @@ def new_index() -> apsw.Connection:
 
 @settings(max_examples=whole_or(6, 60), deadline=None)
 @given(st.lists(EDITS, max_size=12))
-def test_any_series_of_edits_gives_what_a_rebuild_gives(edits: list[tuple[str, str, object]]) -> None:
+def test_any_series_of_edits_equals_a_rebuild(edits: list[tuple[str, str, object]]) -> None:
     db, disk = new_index(), dict[str, str]()
     for kind, path, detail in edits:
         if kind in ("put", "afresh"):
@@ -85,18 +85,18 @@ def test_any_series_of_edits_gives_what_a_rebuild_gives(edits: list[tuple[str, s
     assert dump(db) == dump(rebuilt)
 
 
-def test_many_files_are_removed_by_as_many_statements_as_one() -> None:
-    """Between statements the word index may be merged anew, which takes longer than all of the removal."""
+def test_removal_takes_same_statements_for_any_number_of_files() -> None:
+    """The word index may be merged between statements, which takes longer than the removal itself."""
     db, statements = new_index(), list[str]()
     paths = [RelativePath(f"memory/{number}.md") for number in range(6)]
     for path in paths:
         put(db, path, note("rent", "boiler"))
 
-    def noted(_cursor: apsw.Cursor, statement: str, _values: object) -> bool:
+    def note_statement(_cursor: apsw.Cursor, statement: str, _values: object) -> bool:
         statements.append(statement)
         return True
 
-    db.exec_trace = noted
+    db.exec_trace = note_statement
     assert remove_files(db, paths[:1]) == 1
     of_one, statements[:] = list(statements), []
     assert remove_files(db, [*paths, RelativePath("memory/unknown.md")]) == 5
@@ -104,7 +104,7 @@ def test_many_files_are_removed_by_as_many_statements_as_one() -> None:
 
 
 class TestDocuments:
-    """The contract of the verbs."""
+    """The operations."""
 
     async def test_unchanged_chunks_keep_their_rows(self, database: Database) -> None:
         await put_note(database, A, note("rent", "boiler", "garden"))
@@ -118,10 +118,10 @@ class TestDocuments:
         assert done.removed == len(before) - done.unchanged
         await database.write(check_consistency)
 
-    async def test_number_of_a_chunk_is_never_that_of_another(self, database: Database) -> None:
+    async def test_chunk_ids_are_never_reused(self, database: Database) -> None:
         given: set[int] = set()
         for topic in ("rent", "boiler", "attic"):
-            # the highest numbers go each time, by an edit and with the whole note
+            # each round frees the highest ids, by an edit and by a removal
             await put_note(database, A, note(topic))
             await put_note(database, B, note(topic, "garden"))
             now = (await chunks_in(database)).keys()
@@ -129,13 +129,13 @@ class TestDocuments:
             given |= now
             await database.documents.remove([A, B])
 
-    async def test_edit_is_found_and_what_it_replaced_is_not(self, database: Database) -> None:
+    async def test_edit_replaces_old_text_in_search(self, database: Database) -> None:
         await put_note(database, A, note("rent"))
         await put_note(database, A, note("boiler"))
         assert await notes_with(database, "boiler") == {A}
         assert await notes_with(database, "rent") == set()
 
-    async def test_renamed_note_is_found_by_its_new_name_alone(self, database: Database) -> None:
+    async def test_renamed_note_is_found_by_new_name_only(self, database: Database) -> None:
         old, new = RelativePath("memory/plumber.md"), RelativePath("memory/electrician.md")
         await put_note(database, old, note("rent"))
         chunks = await chunks_in(database)
@@ -150,7 +150,7 @@ class TestDocuments:
         assert held[new].stat.inode == 9
         await database.write(check_consistency)
 
-    async def test_rename_over_an_indexed_note_replaces_it_whole(self, database: Database) -> None:
+    async def test_rename_onto_indexed_note_replaces_it(self, database: Database) -> None:
         await put_note(database, A, note("rent"))
         await put_note(database, B, note("boiler"))
         await database.documents.rename([Rename(A, B, IndexedFile(stat_of(""), 5))])
@@ -158,7 +158,7 @@ class TestDocuments:
         assert await notes_with(database, "boiler") == set()
         assert await notes_with(database, "rent") == {B}
 
-    async def test_removed_note_leaves_nothing(self, database: Database) -> None:
+    async def test_removed_note_leaves_no_rows(self, database: Database) -> None:
         await put_note(database, A, note("rent"))
         assert await database.documents.remove([A, B]) == 1
         left = [f"SELECT count(*) FROM {table}" for table in ("files", "chunks", "passages", "chunk_words_docsize")]
@@ -166,7 +166,7 @@ class TestDocuments:
             assert await rows_of(database, statement) == [(0,)], statement
         assert not await database.documents.is_indexed(A)
 
-    async def test_purged_text_is_in_no_page_of_the_files(self, database: Database, tmp_path: Path) -> None:
+    async def test_purged_text_is_in_no_file(self, database: Database, tmp_path: Path) -> None:
         await put_note(database, B, note("rent"))
         await put_note(database, A, "# Secret\n\nThe word is Xylophagous.\n")
         assert await notes_with(database, "xylophagous") == {A}
@@ -179,12 +179,12 @@ class TestDocuments:
         assert b"rent item 3" in left
         await database.write(check_consistency)
 
-    async def test_note_cut_by_other_rules_is_stale(self, database: Database) -> None:
+    async def test_note_of_another_chunker_is_stale(self, database: Database) -> None:
         await put_note(database, A, note("rent"))
         assert not (await database.documents.known(SETTINGS.fingerprint))[A].is_stale
         assert (await database.documents.known("another"))[A].is_stale
 
-    async def test_touch_notes_the_stat_alone(self, database: Database) -> None:
+    async def test_touch_changes_only_the_stat(self, database: Database) -> None:
         await put_note(database, A, note("rent"))
         before = await database.read(dump)
         await database.documents.touch(A, IndexedFile(stat_of("", 77), 123))
@@ -202,7 +202,7 @@ class TestDocuments:
             (FileStat(0, 1, 2**40, -5, 7), FileStat(0, 1, 2**40, -5, 7)),
         ],
     )
-    async def test_numbers_that_a_disk_may_give_can_be_kept(
+    async def test_extreme_stat_values_can_be_stored(
         self, database: Database, written: FileStat, read: FileStat
     ) -> None:
         """Inodes of some file systems use all 64 bits, and a time stamp may lie in the year 2446."""
@@ -211,7 +211,7 @@ class TestDocuments:
         assert (await database.documents.known(SETTINGS.fingerprint))[A].stat == read
 
     @pytest.mark.parametrize("name", ["a'b.md", 'a"b.md', "a\nb.md", "日记 – 1.md", "😀.md", "a\u202eb.md"])
-    async def test_odd_names_are_kept_as_they_are(self, database: Database, name: str) -> None:
+    async def test_odd_names_are_stored_unchanged(self, database: Database, name: str) -> None:
         path = f"memory/{name}"
         await put_note(database, path, "text\n")
         assert (await database.documents.known(SETTINGS.fingerprint)).keys() == {path}
@@ -231,20 +231,20 @@ class TestDocuments:
         assert all(row.id == number and row.start_line <= row.end_line for number, row in held.items())
         assert all(row.mtime_ns == stat_of("").mtime_ns for row in held.values())
 
-    async def test_files_are_put_in_one_go_or_not_at_all(self, database: Database) -> None:
+    async def test_put_of_several_files_is_atomic(self, database: Database) -> None:
         with pytest.raises(ZeroDivisionError):
             await database.documents.put([content(A, note("rent")), replace(content(B, ""), chunks=Failing())])
         assert await database.documents.known(SETTINGS.fingerprint) == {}
         await database.write(check_consistency)
 
-    async def test_note_that_is_put_afresh_keeps_no_chunk(self, database: Database) -> None:
+    async def test_put_afresh_replaces_unchanged_chunks(self, database: Database) -> None:
         await put_note(database, A, note("rent"))
         before = await chunks_in(database)
         (done,) = await database.documents.put([content(A, note("rent"), is_afresh=True)])
         assert (done.unchanged, done.added) == (0, len(before))
         assert [row.text for row in (await chunks_in(database)).values()] == [row.text for row in before.values()]
 
-    async def test_flagged_files_are_those_with_flags_and_copies_of_a_conflict(self, database: Database) -> None:
+    async def test_flagged_files_have_flags_or_are_conflict_copies(self, database: Database) -> None:
         flagged, copy = content(A, "text\n"), content("memory/b.sync-conflict-1.md", "text\n")
         flagged = replace(flagged, row=replace(flagged.row, flags="not UTF-8"))
         await database.documents.put([flagged, copy, content(B, "text\n")])
@@ -253,7 +253,7 @@ class TestDocuments:
         assert listed[A] == "not UTF-8"
         assert len(await database.documents.flagged(1)) == 1
 
-    async def test_files_are_matched_by_the_filters(self, database: Database) -> None:
+    async def test_filters_match_files(self, database: Database) -> None:
         await put_note(database, A, note("rent"))
         await put_note(database, "bank/c.md", note("boiler"))
         (matching,) = await database.documents.matching(Filters(paths=["bank/"]))
@@ -261,7 +261,7 @@ class TestDocuments:
         assert matching in everything
         assert len(everything) == 2
 
-    async def test_passages_are_found_by_their_hash_in_every_note(self, database: Database) -> None:
+    async def test_passages_are_found_by_hash_in_all_notes(self, database: Database) -> None:
         await put_note(database, A, note("rent"))
         await put_note(database, B, note("rent"))
         entries = {passage for entry in content(A, note("rent")).chunks for passage in entry.passages}
@@ -271,7 +271,7 @@ class TestDocuments:
             (path, entry) for path in (A, B) for entry in entries
         }
 
-    async def test_counts_are_of_all_that_is_held(self, database: Database) -> None:
+    async def test_counts_cover_all_rows(self, database: Database) -> None:
         assert await database.documents.counts() == replace(await database.documents.counts(), files=0, chunks=0)
         await put_note(database, A, note("rent", "boiler"))
         held = await database.documents.counts()
@@ -280,37 +280,37 @@ class TestDocuments:
         assert held.bytes > 0
 
 
-async def test_removal_of_a_large_note_is_rolled_back_when_nobody_waits_any_more(database: Database) -> None:
+async def test_cancelled_removal_of_large_note_is_rolled_back(database: Database) -> None:
     await put_note(database, A, note(*(f"topic{number}" for number in range(50))))
     begins = asyncio.Event()
     loop = asyncio.get_running_loop()
 
-    def halted(writer: apsw.Connection) -> None:
+    def install_halt(writer: apsw.Connection) -> None:
         def halt(*_nothing: object) -> None:
             if not begins.is_set():
                 loop.call_soon_threadsafe(begins.set)
-                # one that is not interrupted goes on
+                # without an interrupt the removal continues
                 with suppress(AssertionError):
                     eventually(lambda: writer.is_interrupted)
 
         writer.create_scalar_function("halt", halt, 0)
         writer.execute("CREATE TEMP TRIGGER halting BEFORE DELETE ON main.chunks BEGIN SELECT halt(); END")
 
-    await database.write(halted)
+    await database.write(install_halt)
     removal = asyncio.create_task(database.documents.remove([A]))
     await begins.wait()
     removal.cancel()
     with pytest.raises(asyncio.CancelledError):
         await removal
     assert await database.documents.is_indexed(A)
-    # as a whole, and the connection is of use
+    # rolled back as a whole, and the connection still works
     await database.write(lambda writer: writer.execute("DROP TRIGGER temp.halting"))
     await database.write(check_consistency)
     assert await database.documents.remove([A]) == 1
 
 
-def test_words_of_many_files_are_written_out_once() -> None:
-    """What FTS5 writes out for each file it has to merge at length."""
+def test_words_of_many_files_make_one_segment() -> None:
+    """FTS5 later merges every segment it wrote."""
     files = [content(f"memory/{number}.md", f"Some words of number {number}.\n") for number in range(20)]
     with closing(apsw.Connection("")) as db:
         prepare_index(db)
@@ -320,17 +320,17 @@ def test_words_of_many_files_are_written_out_once() -> None:
             assert db.execute("SELECT count(DISTINCT segid) FROM chunk_words_idx").get == written
 
 
-def test_of_a_large_note_few_chunks_are_held(monkeypatch: pytest.MonkeyPatch) -> None:
-    held: list[int] = []
+def test_large_note_is_indexed_in_batches_of_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
+    batches: list[int] = []
 
     def insert_words(db: apsw.Connection, chunks: Sequence[ChunkText]) -> None:
-        held.append(len(chunks))
+        batches.append(len(chunks))
         stems.insert_words(db, chunks)
 
     monkeypatch.setattr(passages, "insert_words", insert_words)
     with closing(apsw.Connection("")) as db:
         prepare_index(db)
         indexed = put(db, "memory/a.md", "".join(f"## {number}\n\n{'Some words. ' * 20}\n" for number in range(700)))
-        assert sum(held) == indexed.added > 512
-        assert max(held) == 256
+        assert sum(batches) == indexed.added > 512
+        assert max(batches) == 256
         check_consistency(db)

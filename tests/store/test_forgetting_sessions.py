@@ -1,11 +1,9 @@
-"""A session that is forgotten is in no byte below the workspace, whatever ended the forgetting, and nothing else is."""
+"""A forgotten session leaves no byte in the workspace even after a kill, and other sessions stay."""
 
 import contextlib
 import json
 import os
 import signal
-import subprocess
-import sys
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -15,15 +13,15 @@ import pytest
 from memoryd.domain.documents import SessionId
 from memoryd.domain.sessions.documents import AnswerRetention
 from memoryd.domain.sessions.making_turns import RawTurn
-from memoryd.errors import Denied, NotFound, StoreUnavailable
+from memoryd.errors import NotFound, StoreUnavailable
 from memoryd.files.writing import open_draft
 from memoryd.sessions.qa_store import QaStore
 from memoryd.sessions.workspace_sessions import disk_usage
+from tests.store.children import child, kill_at_system_call
+from tests.store.rows import bytes_in, files_with
 from tests.sweeps import swept
 from tests.unit.domain.sessions.seven_turns import BEGUN
-from tests.warm.programs import started
 
-ROOT = Path(__file__).parents[2]
 CANARY = "zanzibar-canary"
 SECRET = SessionId("secret")
 ASKED_AT = BEGUN + timedelta(days=50)
@@ -52,11 +50,6 @@ def say_for_ever(store: QaStore, session: str, question: str) -> None:
         say(store, session, f"{question} {number}")
 
 
-def holding(root: Path, word: str = CANARY) -> list[str]:
-    files = (path for path in root.rglob("*") if path.is_file())
-    return sorted(str(path.relative_to(root)) for path in files if word.encode() in path.read_bytes())
-
-
 def left_draft(folder: Path, data: bytes) -> None:
     with open_draft(folder / "x") as (draft, _):
         name = draft
@@ -64,7 +57,7 @@ def left_draft(folder: Path, data: bytes) -> None:
 
 
 def write_everywhere(workspace: Path) -> QaStore:
-    """Have a session lie wherever a session can: its file, the archive, drafts, the main file and damaged copies."""
+    """Write a session to every possible place: its file, archive, drafts, main file and damaged copies."""
     store = opened(workspace)
     say(store, SECRET, f"the combination of the safe is {CANARY}", answer=f"yes, {CANARY}")
     say(store, "other", "the boiler leaks in the cellar")
@@ -74,7 +67,7 @@ def write_everywhere(workspace: Path) -> QaStore:
     main.write_bytes(whole[:-40])
     store.turns.append("other", RawTurn("and the valve?", None, BEGUN), agent="main")
     store.sessions.flush()
-    # neither the name nor the beginning is left of it
+    # without the session's name and the start of its text
     main.write_bytes(whole[whole.index(b'"q": "the comb') : -40])
     store.sessions.flush()
     (workspace / "memory/archive").mkdir()
@@ -82,18 +75,19 @@ def write_everywhere(workspace: Path) -> QaStore:
     (workspace / "memory/archive/secret.json").write_bytes(data)
     for folder in ("memory", "memory/sessions", "memory/archive"):
         left_draft(workspace / folder, data[:-9])
-    # damaged at this moment, so that it is yet to be set aside
+    # newly damaged, so that it has not been set aside yet
     main.write_bytes(whole[:-41])
     return opened(workspace)
 
 
 def test_forgotten_session_is_in_no_byte(tmp_path: Path) -> None:
     store = write_everywhere(tmp_path)
-    assert len(holding(tmp_path)) == 8
+    assert len(files_with(tmp_path, CANARY)) == 8
     gone = store.forgetting.forget(SECRET, agent="main")
-    assert holding(tmp_path) == []
+    assert files_with(tmp_path, CANARY) == []
     assert (gone.turns, gone.answers) == (1, 1)
-    assert holding(tmp_path, "secret") == []
+    assert files_with(tmp_path, "secret") == []
+    assert not list(tmp_path.rglob("*secret*"))
     assert len(store.sessions.read(SessionId("other"), agent="main").turns) == 2
     assert [one["session_id"] for one in json.loads((tmp_path / "memory/qa-index.json").read_bytes())["sessions"]] == [
         "other"
@@ -102,7 +96,7 @@ def test_forgotten_session_is_in_no_byte(tmp_path: Path) -> None:
         store.forgetting.forget(SECRET, agent="main")
 
 
-def test_damaged_copies_of_other_sessions_stay(tmp_path: Path) -> None:
+def test_damaged_copy_of_another_session_stays(tmp_path: Path) -> None:
     store = opened(tmp_path)
     say(store, SECRET, "hm?")
     say(store, "other", "is that so, hm?")
@@ -112,62 +106,46 @@ def test_damaged_copies_of_other_sessions_stay(tmp_path: Path) -> None:
     assert copy.exists()
 
 
-def test_nobody_forgets_the_session_of_another_agent_or_where_nothing_may_be_written(tmp_path: Path) -> None:
+def test_session_of_another_agent_cannot_be_forgotten(tmp_path: Path) -> None:
     store = opened(tmp_path)
     say(store, SECRET, CANARY)
-    before = holding(tmp_path)
+    before = files_with(tmp_path, CANARY)
     with pytest.raises(NotFound):
         store.forgetting.forget(SECRET, agent="other")
-    with pytest.raises(Denied):
-        opened(tmp_path, is_read_only=True).forgetting.forget(SECRET, agent="main")
-    assert holding(tmp_path) == before
+    assert files_with(tmp_path, CANARY) == before
 
 
 def forget_and_die(workspace: str, fatal: str) -> None:
-    """Forget, and be killed at the n-th call to the system."""
-    left = int(fatal)
-
-    def count(event: str, _: object) -> None:
-        nonlocal left
-        if event.split(".")[0] in ("open", "os", "tempfile", "fcntl", "ctypes"):
-            left -= 1
-            if left == 0:
-                os.kill(os.getpid(), signal.SIGKILL)
-
+    """Forget, and be killed at the n-th system call."""
     store = opened(Path(workspace))
-    sys.addaudithook(count)
+    kill_at_system_call(int(fatal))
     store.forgetting.forget(SECRET, agent="main")
     os.write(1, b"!")
 
 
-def child(call: str, *arguments: object) -> "subprocess.Popen[bytes]":
-    code = f"import sys, tests.store.test_forgetting_sessions as it; it.{call}(*sys.argv[1:])"
-    return started([sys.executable, "-c", code, *map(str, arguments)], cwd=ROOT, stdout=subprocess.PIPE)
-
-
 @swept("fatal", range(1, 96), 4)
-def test_what_a_kill_ended_is_finished(tmp_path: Path, fatal: int) -> None:
+def test_killed_forgetting_is_finished_later(tmp_path: Path, fatal: int) -> None:
     write_everywhere(tmp_path)
-    with child("forget_and_die", tmp_path, fatal) as killed:
+    with child("test_forgetting_sessions", "forget_and_die", tmp_path, fatal) as killed:
         assert killed.stdout is not None
         told = killed.stdout.read()
         assert (killed.wait() == -signal.SIGKILL) != (b"!" in told)
     store = opened(tmp_path)
     store.forgetting.finish(SECRET, agent="main", asked_at=ASKED_AT)
-    assert holding(tmp_path) == []
+    assert files_with(tmp_path, CANARY) == []
     assert len(store.sessions.read(SessionId("other"), agent="main").turns) == 2
-    # once more, as after a kill between the last step and the note that it was done
+    # again, as after a kill before completion was recorded
     store.forgetting.finish(SECRET, agent="main", asked_at=ASKED_AT)
 
 
-def test_session_that_began_after_the_forgetting_stays(tmp_path: Path) -> None:
+def test_session_begun_after_the_request_stays(tmp_path: Path) -> None:
     store = opened(tmp_path)
     say(store, SECRET, "a new conversation", at=ASKED_AT + timedelta(seconds=1))
     store.forgetting.finish(SECRET, agent="main", asked_at=ASKED_AT)
     assert len(store.sessions.read(SECRET, agent="main").turns) == 1
 
 
-def test_append_beside_a_forgetting_brings_nothing_back(tmp_path: Path) -> None:
+def test_concurrent_append_restores_nothing_forgotten(tmp_path: Path) -> None:
     stores = [opened(tmp_path), opened(tmp_path)]
     for _ in range(20):
         say(stores[0], SECRET, f"it is {CANARY}")
@@ -177,12 +155,12 @@ def test_append_beside_a_forgetting_brings_nothing_back(tmp_path: Path) -> None:
             assert forgetting.result().turns >= 1
             for one in adding:
                 one.result()
-        assert holding(tmp_path) == []
+        assert files_with(tmp_path, CANARY) == []
         with contextlib.suppress(NotFound):
             stores[1].forgetting.forget(SECRET, agent="main")
 
 
-def test_archiving_beside_a_forgetting_brings_nothing_back(tmp_path: Path) -> None:
+def test_concurrent_archiving_restores_nothing_forgotten(tmp_path: Path) -> None:
     stores = [opened(tmp_path), opened(tmp_path)]
     for number in range(20):
         say(stores[0], SECRET, f"it is {CANARY}")
@@ -194,10 +172,10 @@ def test_archiving_beside_a_forgetting_brings_nothing_back(tmp_path: Path) -> No
             assert pool.submit(stores[0].forgetting.forget, SECRET, agent="main").result().turns == 1
             moving.result()
         stores[1].sessions.flush()
-        assert holding(tmp_path) == []
+        assert files_with(tmp_path, CANARY) == []
 
 
-def test_answers_of_the_oldest_archived_session_go_first_and_no_question_does(tmp_path: Path) -> None:
+def test_pruning_drops_oldest_archived_answers_but_no_questions(tmp_path: Path) -> None:
     store = opened(tmp_path)
     for number in range(6):
         for turn in range(3):
@@ -218,7 +196,7 @@ def test_answers_of_the_oldest_archived_session_go_first_and_no_question_does(tm
         assert questions == [f"question {number} {turn}" for turn in range(3)]
 
 
-def test_damaged_copies_cost_no_answer_and_do_not_become_many(tmp_path: Path) -> None:
+def test_damaged_copies_are_bounded_and_cost_no_answers(tmp_path: Path) -> None:
     store = opened(tmp_path)
     say(store, "old", "first", answer="a" * 4000)
     store.archive.put_away(BEGUN + timedelta(days=99))
@@ -240,7 +218,7 @@ def test_damaged_copies_cost_no_answer_and_do_not_become_many(tmp_path: Path) ->
     assert bounded.archive.usage.bytes == measured.bytes + measured.archive_bytes
 
 
-def test_what_is_not_significant_by_the_rules_of_today_goes_before_what_is(tmp_path: Path) -> None:
+def test_pruning_drops_answers_below_current_threshold_first(tmp_path: Path) -> None:
     store = QaStore(tmp_path, answer_retention=AnswerRetention(threshold=0.05))
     store.sessions.open()
     say(store, "old", "first", answer="a" * 4000)
@@ -254,7 +232,7 @@ def test_what_is_not_significant_by_the_rules_of_today_goes_before_what_is(tmp_p
 
 
 @pytest.mark.parametrize(
-    ("too_much", "left"),
+    ("excess", "left"),
     [
         (3000, {"s0": 1, "s1": 2}),
         (7000, {"s0": 1, "s1": 1}),
@@ -262,7 +240,7 @@ def test_what_is_not_significant_by_the_rules_of_today_goes_before_what_is(tmp_p
         (15_000, {"s0": 0, "s1": 0}),
     ],
 )
-def test_answers_that_were_marked_go_last(tmp_path: Path, too_much: int, left: dict[str, int]) -> None:
+def test_pruning_drops_marked_answers_last(tmp_path: Path, excess: int, left: dict[str, int]) -> None:
     store = opened(tmp_path)
     for number in range(2):
         name = f"s{number}"
@@ -272,7 +250,7 @@ def test_answers_that_were_marked_go_last(tmp_path: Path, too_much: int, left: d
     store.archive.put_away(BEGUN + timedelta(days=99))
     store.sessions.flush()
     store.archive.make_room()
-    bounded = opened(tmp_path, max_bytes=store.archive.usage.bytes - too_much)
+    bounded = opened(tmp_path, max_bytes=store.archive.usage.bytes - excess)
     bounded.archive.make_room()
     assert {stub.session.id: stub.answers for stub in bounded.archive.stubs("main")} == left
     for name, answers in left.items():
@@ -280,7 +258,7 @@ def test_answers_that_were_marked_go_last(tmp_path: Path, too_much: int, left: d
         assert (marked.answer, marked.is_marked) == (("m" * 4000, True) if answers else (None, False))
 
 
-def test_mark_is_noted_in_the_file_and_taken_back(tmp_path: Path) -> None:
+def test_mark_is_stored_in_file_and_removed(tmp_path: Path) -> None:
     store, path = opened(tmp_path), tmp_path / "memory/sessions/s.json"
     for question in ("one", "two"):
         say(store, "s", question, answer="kept anyway")
@@ -293,7 +271,7 @@ def test_mark_is_noted_in_the_file_and_taken_back(tmp_path: Path) -> None:
     assert b"marked" not in path.read_bytes()
 
 
-def test_where_there_is_no_room_the_question_alone_is_kept(tmp_path: Path) -> None:
+def test_full_store_keeps_only_the_question(tmp_path: Path) -> None:
     store = opened(tmp_path, max_bytes=20_000)
     for number in range(8):
         say(store, f"s{number}", f"question {number}", answer="a" * 4000)
@@ -311,8 +289,8 @@ def test_where_there_is_no_room_the_question_alone_is_kept(tmp_path: Path) -> No
     assert store.sessions.read(SessionId("s0"), agent="main").turns[-1].answer == "c" * 100
 
 
-def test_at_four_times_the_bound_a_turn_is_refused_until_there_is_room(tmp_path: Path) -> None:
-    """Questions alone do not grow without end, and none is dropped in silence."""
+def test_turn_is_refused_at_four_times_the_limit(tmp_path: Path) -> None:
+    """Even questions alone may not grow without bound, and none is dropped silently."""
     store = opened(tmp_path, max_bytes=10_000)
     with pytest.raises(StoreUnavailable, match="no room for another turn") as caught:
         say_for_ever(store, "s", "q" * 4000)
@@ -331,23 +309,23 @@ def test_at_four_times_the_bound_a_turn_is_refused_until_there_is_room(tmp_path:
     assert store.sessions.read(SessionId("new"), agent="main").turns[-1].question == "one more"
 
 
-def test_nothing_is_pruned_where_nothing_may_be_written(tmp_path: Path) -> None:
+def test_read_only_store_prunes_nothing(tmp_path: Path) -> None:
     store = opened(tmp_path)
     say(store, "old", "first", answer="a" * 4000)
     store.archive.put_away(BEGUN + timedelta(days=99))
     store.sessions.flush()
-    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    before = bytes_in(tmp_path)
     read_only = opened(tmp_path, is_read_only=True, max_bytes=100)
     read_only.archive.make_room()
     assert read_only.archive.usage.is_full
-    assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
+    assert bytes_in(tmp_path) == before
 
 
-def test_room_that_a_forgotten_session_leaves_is_heard_of(tmp_path: Path) -> None:
-    heard = list[str]()
-    store = QaStore(tmp_path, on_change=lambda: heard.append("changed"))
+def test_forgetting_reports_a_change(tmp_path: Path) -> None:
+    changes = list[str]()
+    store = QaStore(tmp_path, on_change=lambda: changes.append("changed"))
     store.sessions.open()
     say(store, SECRET, "What is the code?", answer=CANARY)
-    heard.clear()
+    changes.clear()
     store.forgetting.forget(SECRET, agent="main")
-    assert heard
+    assert changes

@@ -1,13 +1,11 @@
-"""What the ledger has of a forgotten memory goes in every table, and what could be undone for a day goes after it."""
+"""Forgetting a memory clears it from every ledger table; diffs that could be undone for a day are cleared later."""
 
-from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 
 import apsw
-import pytest
 
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.memories.changes.diffs import Forgotten, Hunk, hunks_between
@@ -17,6 +15,7 @@ from memoryd.store.ledger.changes import BLANK_HASH, ChangeFilter, ChangeLog, Ch
 from memoryd.store.ledger.forgotten import ForgottenRows
 from memoryd.store.ledger.ledger import Ledger
 from memoryd.store.ledger.reflect import ProposalRows
+from tests.store.rows import files_with
 
 WORKSPACE = "/ws"
 CANARY = "zanzibar-canary"
@@ -25,13 +24,6 @@ ANOTHER = RelativePath("memory/2025-11-28.md")
 LINES = hunks_between(f"{CANARY}\n", "\n")
 HARMLESS = hunks_between("alder\n", "birch\n")
 OLD, WITH, WITHOUT, NEW = (sign * 32 for sign in (b"o", b"w", b"x", b"n"))
-
-
-@pytest.fixture
-async def ledger(tmp_path: Path, executor: ThreadPoolExecutor) -> AsyncIterator[Ledger]:
-    made = Ledger(tmp_path / "state" / "ledger.sqlite", executor, clock=lambda: 1000.0)
-    yield made
-    await made.close()
 
 
 async def note_change(
@@ -71,23 +63,19 @@ async def hashes(ledger: Ledger) -> dict[int, tuple[bytes, bytes]]:
     return {row.id: (row.hash_before, row.hash_after) for row in rows}
 
 
-def holding(folder: Path) -> list[str]:
-    return [path.name for path in folder.rglob("*") if path.is_file() and CANARY.encode() in path.read_bytes()]
-
-
-async def test_no_byte_of_the_text_is_left(ledger: Ledger, tmp_path: Path) -> None:
+async def test_purge_leaves_no_byte_of_the_text(ledger: Ledger, tmp_path: Path) -> None:
     await note_change(ledger, "retain", 1.0)
     await ledger.store_answer("main", "s1", 1, f"I know: {CANARY}")
-    assert holding(tmp_path)
+    assert files_with(tmp_path, CANARY)
 
     purged = await ForgottenRows(ledger, WORKSPACE).purge(frozenset(), Forgotten(lambda text: CANARY in text))
 
     assert (purged.changes, purged.held_answers) == (1, 1)
-    assert holding(tmp_path) == []
+    assert files_with(tmp_path, CANARY) == []
     assert len(await ChangeLog(ledger, WORKSPACE).select(ChangeFilter())) == 1
 
 
-async def test_no_other_ledger_of_the_workspace_keeps_it(
+async def test_purge_covers_other_ledgers_of_the_workspace(
     ledger: Ledger, tmp_path: Path, executor: ThreadPoolExecutor
 ) -> None:
     other = Ledger(tmp_path / "index-b-ledger.sqlite", executor)
@@ -95,20 +83,20 @@ async def test_no_other_ledger_of_the_workspace_keeps_it(
     rows = ForgottenRows(ledger, WORKSPACE, [ForgottenRows(other, WORKSPACE)])
     purged = await rows.purge(frozenset(), Forgotten(lambda text: CANARY in text))
     assert purged.held_answers == 1
-    assert holding(tmp_path) == []
+    assert files_with(tmp_path, CANARY) == []
     await other.close()
 
 
-async def test_lines_in_no_form_of_ours_go_with_whatever_is_forgotten(ledger: Ledger, tmp_path: Path) -> None:
+async def test_purge_deletes_unreadable_hunks(ledger: Ledger, tmp_path: Path) -> None:
     await note_change(ledger, "retain", 1.0)
     with closing(apsw.Connection(str(ledger.path))) as database:
         database.execute("UPDATE changes SET hunks = ?", (f"{{{CANARY}",))
     assert [row.hunks for row in await ChangeLog(ledger, WORKSPACE).select(ChangeFilter())] == [None]
     await ForgottenRows(ledger, WORKSPACE).purge(frozenset(), Forgotten(lambda _text: False))
-    assert holding(tmp_path) == []
+    assert files_with(tmp_path, CANARY) == []
 
 
-async def test_other_rows_stay(ledger: Ledger) -> None:
+async def test_purge_keeps_other_rows(ledger: Ledger) -> None:
     await note_change(ledger, "retain", 1.0)
     await ledger.store_answer("main", "s1", 1, "another answer")
 
@@ -118,17 +106,17 @@ async def test_other_rows_stay(ledger: Ledger) -> None:
     assert await ledger.pending_answer("main", "s1", 1) == "another answer"
 
 
-async def test_lines_that_could_be_undone_for_a_day_go_after_it(ledger: Ledger, tmp_path: Path) -> None:
+async def test_undoable_hunks_expire(ledger: Ledger, tmp_path: Path) -> None:
     await note_change(ledger, "forget", 100.0)
     rows = ForgottenRows(ledger, WORKSPACE)
 
     assert await rows.expire(50.0) == 0
-    assert holding(tmp_path)
+    assert files_with(tmp_path, CANARY)
     assert await rows.expire(101.0) == 1
-    assert holding(tmp_path) == []
+    assert files_with(tmp_path, CANARY) == []
 
 
-async def test_rows_of_a_page_that_went_are_dropped_and_those_of_one_that_came_again_are_not(ledger: Ledger) -> None:
+async def test_blank_drops_rows_of_deleted_pages_unless_recreated(ledger: Ledger) -> None:
     pages = [RelativePath(f"bank/entities/{name}.md") for name in ("gone", "again", "kept")]
     for at, path in enumerate(pages):
         await note_change(ledger, "reflect", 1.0 + at, before=b"", hunks=HARMLESS, path=path)
@@ -142,7 +130,7 @@ async def test_rows_of_a_page_that_went_are_dropped_and_those_of_one_that_came_a
     assert left == {pages[1], pages[2]}
 
 
-async def test_nothing_is_made_where_nothing_was(ledger: Ledger) -> None:
+async def test_expiry_creates_no_ledger(ledger: Ledger) -> None:
     rows = ForgottenRows(ledger, WORKSPACE)
 
     assert await rows.expire(1e12) == 0
@@ -150,16 +138,16 @@ async def test_nothing_is_made_where_nothing_was(ledger: Ledger) -> None:
     assert not ledger.path.exists()
 
 
-async def test_each_undo_of_an_undo_turns_all_before_it(ledger: Ledger) -> None:
-    number, log, stands = 0, ChangeLog(ledger, WORKSPACE), list[bool]()
+async def test_each_undo_of_an_undo_toggles_all_earlier_ones(ledger: Ledger) -> None:
+    number, log, expected = 0, ChangeLog(ledger, WORKSPACE), list[bool]()
     for at in range(5):
         number = await note_change(ledger, "undo", at, undoes=number)
-        stands = [*(not one for one in stands[:-1]), *[False] * bool(stands), True]
+        expected = [*(not one for one in expected[:-1]), *[False] * bool(expected), True]
         rows = reversed(await log.select(ChangeFilter()))
-        assert [row.state is ChangeState.DONE for row in rows] == stands, f"after {number} changes"
+        assert [row.state is ChangeState.DONE for row in rows] == expected, f"after {number} changes"
 
 
-async def test_proposal_that_rests_on_what_is_forgotten_leaves_no_id(ledger: Ledger, tmp_path: Path) -> None:
+async def test_purge_deletes_proposals_based_on_forgotten_memory(ledger: Ledger, tmp_path: Path) -> None:
     gone, kept = MemoryId("a" * 64), MemoryId("b" * 64)
     at, queue, rows = (
         datetime(2026, 3, 1, tzinfo=UTC),
@@ -177,12 +165,12 @@ async def test_proposal_that_rests_on_what_is_forgotten_leaves_no_id(ledger: Led
     assert purged.proposals == 1
     assert [one.change for one in await queue.all()] == [stays]
     assert await rows.named() == {kept}
-    assert not any(gone.encode() in path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
+    assert files_with(tmp_path, gone) == []
 
 
-async def test_no_hash_of_a_file_from_before_a_forgetting_is_left(ledger: Ledger, tmp_path: Path) -> None:
+async def test_blank_clears_hashes_of_file_before_forgetting(ledger: Ledger, tmp_path: Path) -> None:
     made = await note_change(ledger, "retain", 1.0, before=b"", after=OLD, hunks=HARMLESS)
-    told = await note_change(ledger, "retain", 2.0, before=OLD, after=WITH, hunks=HARMLESS)
+    retained = await note_change(ledger, "retain", 2.0, before=OLD, after=WITH, hunks=HARMLESS)
     other = await note_change(ledger, "retain", 3.0, before=OLD, after=WITH, hunks=HARMLESS, path=ANOTHER)
     forgot = await note_change(ledger, "forget", 4.0, before=WITH, after=WITHOUT, hunks=None)
     later = await note_change(ledger, "retain", 5.0, before=WITHOUT, after=NEW, hunks=HARMLESS)
@@ -190,53 +178,53 @@ async def test_no_hash_of_a_file_from_before_a_forgetting_is_left(ledger: Ledger
 
     await rows.blank()
 
-    # that there was no file before tells nothing, and by it an undo knows that it made the file
+    # an empty hash reveals nothing, and tells an undo that the change created the file
     expected = {
         made: (b"", BLANK_HASH),
-        told: (BLANK_HASH, BLANK_HASH),
+        retained: (BLANK_HASH, BLANK_HASH),
         other: (OLD, WITH),
         forgot: (BLANK_HASH, WITHOUT),
         later: (WITHOUT, NEW),
     }
     assert await hashes(ledger) == expected
     left = [row.id for row in await ChangeLog(ledger, WORKSPACE).select(ChangeFilter()) if row.hunks == HARMLESS]
-    assert sorted(left) == [made, told, other, later]
+    assert sorted(left) == [made, retained, other, later]
     await ChangeLog(ledger, WORKSPACE).drop(other)
     await rows.purge(frozenset(), Forgotten(lambda _text: False))
-    assert not any(WITH in path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
+    assert files_with(tmp_path, WITH.decode()) == []
 
 
-async def test_hashes_stay_until_it_is_known_how_far_the_forgetting_came(ledger: Ledger) -> None:
-    told = await note_change(ledger, "retain", 1.0, before=OLD, after=WITH, hunks=HARMLESS)
+async def test_hashes_stay_while_forgetting_is_unsettled(ledger: Ledger) -> None:
+    retained = await note_change(ledger, "retain", 1.0, before=OLD, after=WITH, hunks=HARMLESS)
     forgot = await note_change(ledger, "forget", 2.0, before=WITH, after=WITHOUT, hunks=None, is_settled=False)
     rows, log = ForgottenRows(ledger, WORKSPACE), ChangeLog(ledger, WORKSPACE)
 
     await rows.blank()
-    assert await hashes(ledger) == {told: (OLD, WITH), forgot: (WITH, WITHOUT)}
+    assert await hashes(ledger) == {retained: (OLD, WITH), forgot: (WITH, WITHOUT)}
 
     await log.record_state(forgot, ChangeState.UNKNOWN)
     assert await rows.expire(0.0) == 0
-    assert await hashes(ledger) == {told: (BLANK_HASH, BLANK_HASH), forgot: (BLANK_HASH, WITHOUT)}
+    assert await hashes(ledger) == {retained: (BLANK_HASH, BLANK_HASH), forgot: (BLANK_HASH, WITHOUT)}
 
 
-async def test_hashes_go_with_the_lines_of_a_forgetting_that_could_be_undone(ledger: Ledger) -> None:
-    told = await note_change(ledger, "retain", 1.0, before=OLD, after=WITH, hunks=HARMLESS)
+async def test_hashes_are_cleared_when_undoable_forgetting_expires(ledger: Ledger) -> None:
+    retained = await note_change(ledger, "retain", 1.0, before=OLD, after=WITH, hunks=HARMLESS)
     forgot = await note_change(ledger, "forget", 100.0, before=WITH, after=WITHOUT)
     rows = ForgottenRows(ledger, WORKSPACE)
 
     await rows.expire(50.0)
-    assert await hashes(ledger) == {told: (OLD, WITH), forgot: (WITH, WITHOUT)}
+    assert await hashes(ledger) == {retained: (OLD, WITH), forgot: (WITH, WITHOUT)}
 
     await rows.expire(101.0)
-    assert await hashes(ledger) == {told: (BLANK_HASH, BLANK_HASH), forgot: (BLANK_HASH, WITHOUT)}
+    assert await hashes(ledger) == {retained: (BLANK_HASH, BLANK_HASH), forgot: (BLANK_HASH, WITHOUT)}
 
 
-async def test_hashes_of_a_file_that_lost_it_by_hand_go_with_the_lines(ledger: Ledger) -> None:
-    told = await note_change(ledger, "retain", 1.0, before=OLD, after=WITH)
+async def test_purge_clears_hashes_of_file_edited_by_hand(ledger: Ledger) -> None:
+    retained = await note_change(ledger, "retain", 1.0, before=OLD, after=WITH)
     later = await note_change(ledger, "retain", 2.0, before=WITH, after=NEW, hunks=HARMLESS)
     other = await note_change(ledger, "retain", 3.0, before=OLD, after=NEW, hunks=HARMLESS, path=ANOTHER)
 
     await ForgottenRows(ledger, WORKSPACE).purge(frozenset(), Forgotten(lambda text: CANARY in text))
 
     gone = (BLANK_HASH, BLANK_HASH)
-    assert await hashes(ledger) == {told: gone, later: gone, other: (OLD, NEW)}
+    assert await hashes(ledger) == {retained: gone, later: gone, other: (OLD, NEW)}

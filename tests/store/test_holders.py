@@ -1,4 +1,4 @@
-"""Which chunks hold what: of many chunks, those that are not weighed cannot be among the best."""
+"""Which chunks contain which terms: chunks that are skipped without scoring cannot be among the best."""
 
 import math
 import random
@@ -44,7 +44,7 @@ IDS = st.sets(st.integers(1, 30))
 
 @contextmanager
 def index_of(texts: Sequence[str], removed: Sequence[int] = ()) -> Iterator[apsw.Connection]:
-    """Yield an index of one note a text, of which some were removed again."""
+    """Yield an index with one note per text, after removing some of them."""
     with closing(apsw.Connection("")) as db:
         prepare_index(db)
         for number, text in enumerate(texts):
@@ -68,7 +68,7 @@ def answer(db: apsw.Connection, question: str, limit: int, admitted: CandidateFi
     FILTERS,
     st.sets(st.integers(0, 9)),
 )
-def test_the_best_are_those_of_all(
+def test_best_matches_equal_those_of_full_scoring(
     texts: list[str], question: str, limit: int, admitted: CandidateFilter, removed: set[int]
 ) -> None:
     with index_of(texts, sorted(removed)) as db:
@@ -77,7 +77,7 @@ def test_the_best_are_those_of_all(
         assert (list(found.bm25.items()), found.levels) == (list(of_all.bm25.items()), of_all.levels)
 
 
-def test_note_that_is_titled_by_a_common_word_is_among_the_best() -> None:
+def test_note_titled_with_common_word_is_among_the_best() -> None:
     chance = random.Random(1)
     spread = {
         word: set(chance.sample(range(430), count)) for word, count in (("garage", 30), ("wifi", 8), ("opener", 62))
@@ -91,7 +91,7 @@ def test_note_that_is_titled_by_a_common_word_is_among_the_best() -> None:
         assert list(found.bm25.items()) == list(of_all.bm25.items())
 
 
-def test_terms_are_held_whole_or_begun_and_dates_however_they_are_written() -> None:
+def test_levels_count_prefixes_and_date_spellings() -> None:
     with index_of(["a828e60 oak", "a828e60ff oak", "oak", "2023-05-07 oak", "7 may 2023 oak"]) as db:
         assert answer(db, "oak a828e60", 9, CandidateFilter(), many=0).levels == {1: 2, 2: 1}
         assert answer(db, "a828e60", 9, CandidateFilter(), many=0).levels == {1: 2, 2: 1}
@@ -99,7 +99,7 @@ def test_terms_are_held_whole_or_begun_and_dates_however_they_are_written() -> N
         assert answer(db, "oak", 9, CandidateFilter(), many=0).levels == {}
 
 
-def test_what_is_known_is_not_asked_again() -> None:
+def test_known_expressions_are_not_queried_again() -> None:
     with index_of(["gate lamp", "lamp"]) as db:
         known = Holders()
         assert [chunks.tolist() for chunks in known.of(db, ['"gate"', '"lamp"', '"nowhere"'])] == [[1], [1, 2], []]
@@ -112,7 +112,7 @@ def test_what_is_known_is_not_asked_again() -> None:
 
 
 @given(IDS, IDS, IDS)
-def test_chunks_are_put_together_as_sets_are(one: set[int], two: set[int], three: set[int]) -> None:
+def test_chunk_lists_combine_like_sets(one: set[int], two: set[int], three: set[int]) -> None:
     lists: list[Chunks] = [np.array(sorted(ids), np.int32) for ids in (one, two, three)]
     assert union(lists).tolist() == sorted(one | two | three)
     assert intersection(lists).tolist() == sorted(one & two & three)
@@ -120,30 +120,30 @@ def test_chunks_are_put_together_as_sets_are(one: set[int], two: set[int], three
 
 
 def held_by(*counts: int) -> list[Chunks]:
-    """Return that many chunks each, from the first."""
+    """Return lists of the first chunks, of the given lengths."""
     return [np.arange(1, 1 + count, dtype=np.int32) for count in counts]
 
 
-def test_common_word_alone_is_not_weighed() -> None:
+def test_chunks_with_only_a_common_word_are_not_scored() -> None:
     known = bounds_of(held_by(40, 15_000, 30_000), [], 100_000)
     common, usual = (float(known.rarities[known.chunks == chunk][0]) for chunk in (30_000, 15_000))
     assert known.chunks[known.reaching(BOUND * usual)].tolist() == list(range(1, 15_001))
     assert known.chunks[known.reaching(BOUND * usual + 0.1)].tolist() == list(range(1, 41))
-    assert np.count_nonzero(known.reaching(BOUND * common)) == 30_000, "all of them are weighed"
+    assert np.count_nonzero(known.reaching(BOUND * common)) == 30_000, "all of them are scored"
 
 
-def test_phrase_that_is_given_twice_counts_twice() -> None:
+def test_repeated_phrase_counts_twice() -> None:
     once, twice = (bounds_of(held_by(5) * times, [], 100).rarities[1] for times in (1, 2))
     assert twice == 2 * once
 
 
-def test_score_is_guessed_by_what_chunks_hold(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_guessed_score_follows_terms_of_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stems, "MANY", 0)
     known = bounds_of(held_by(10, 100), [], 1_000)
     assert [known.guessed_score(limit) for limit in (10, 11, 99, 100)] == [*known.rarities[[9, 10, 98]], 0.0]
 
 
-def test_what_holds_all_terms_is_weighed_alone_where_it_is_enough() -> None:
+def test_only_chunks_with_all_terms_are_scored_if_enough() -> None:
     known = bounds_of(held_by(10, 100), held_by(10, 50), 1_000)
     found = [known.of_level(limit) for limit in (10, 11, 50, 51)]
     assert [None if one is None else np.count_nonzero(one) for one in found] == [10, 50, 50, None]

@@ -1,4 +1,4 @@
-"""An index file that somebody else prepared: nothing in it runs, and nothing gets round the rules of its tables."""
+"""An index file prepared by somebody else: nothing in it runs, and nothing bypasses the rules of its tables."""
 
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
@@ -19,10 +19,10 @@ PLANTED = [
 
 
 @pytest.mark.parametrize("statement", PLANTED)
-async def test_f154_index_with_a_planted_statement_is_not_taken(
+async def test_f154_index_with_planted_statement_is_refused(
     tmp_path: Path, executor: ThreadPoolExecutor, statement: str
 ) -> None:
-    """An index with a trigger, a view or a table that is not ours counts as damaged, and is made anew beside it."""
+    """An index with a foreign trigger, view or table counts as damaged."""
     path = tmp_path / "index.sqlite"
     first = Database(path=path, executor=executor)
     await first.open()
@@ -41,8 +41,8 @@ async def test_f154_index_with_a_planted_statement_is_not_taken(
         "SELECT load_extension('/tmp/planted.so')",
     ],
 )
-async def test_f154_no_statement_gets_behind_the_tables(database: Database, statement: str) -> None:
-    """No connection writes the schema or what lies behind the word index, or loads code by a statement."""
+async def test_f154_no_statement_bypasses_the_tables(database: Database, statement: str) -> None:
+    """No statement writes the schema or the tables behind the word index, or loads code."""
     with closing(Connector(database.path).writer()) as db, pytest.raises(apsw.Error):
         db.execute(statement).fetchall()
     assert await database.read(lambda db: db.pragma("trusted_schema")) == 0

@@ -1,4 +1,4 @@
-"""Session files as anybody may have edited them: each is a sound session or a problem that is told, and no other's."""
+"""Arbitrarily edited session files: each parses or is reported as a problem, and other sessions are not affected."""
 
 import contextlib
 import json
@@ -32,7 +32,7 @@ TURN = {
 }
 SESSION = {"session_id": "odd", "created": "2026-11-20T10:00:00Z", "agent": "main", "key": "agent:main:main"}
 TEXT = st.text(st.characters(categories=None), max_size=8)
-"""With halves of characters."""
+"""Includes lone surrogates."""
 TIME = st.sampled_from(
     [
         "0001-01-01T00:00:00+14:00",
@@ -57,19 +57,19 @@ def edited(draw: st.DrawFn) -> bytes:
     for _ in range(draw(st.integers(1, 2))):
         target = draw(st.sampled_from([session, *turns]))
         target[draw(st.sampled_from([*target, "mine", "transcript", "remember"]))] = draw(VALUE)
-    # a number that JSON can tell and no float can hold
+    # a number that is valid JSON and too large for a float
     return json.dumps(session).replace(INFINITE, "1e999").encode()
 
 
 @given(edited())
-def test_file_is_a_sound_session_or_refused(data: bytes) -> None:
+def test_edited_file_parses_or_is_refused(data: bytes) -> None:
     try:
         session = parse_session(data)
     except (DamagedDocumentError, ForeignDocumentError):
         return
     assert parse_session(render_session(session).encode()) == session
-    told = [session.id, session.agent, session.key, *(turn.question for turn in session.turns)]
-    assert "".join(told).encode()
+    texts = [session.id, session.agent, session.key, *(turn.question for turn in session.turns)]
+    assert "".join(texts).encode()
     for line in spoken_lines(session):
         assert 0 < line.number < 2**63
         assert 0 <= line.at_ns < 2**63
@@ -77,7 +77,7 @@ def test_file_is_a_sound_session_or_refused(data: bytes) -> None:
 
 @contextlib.contextmanager
 def store_with(data: bytes) -> Iterator[QaStore]:
-    """Open a store over two sessions, one of them with these bytes."""
+    """Open a store with two sessions, one of which has this data."""
     with tempfile.TemporaryDirectory() as folder:
         sessions = Path(folder) / "memory" / "sessions"
         sessions.mkdir(parents=True)
@@ -90,7 +90,7 @@ def store_with(data: bytes) -> Iterator[QaStore]:
 
 @settings(max_examples=whole_or(12, 60), deadline=None)
 @given(edited())
-def test_store_tells_of_it_and_goes_on(data: bytes) -> None:
+def test_store_continues_with_an_edited_file(data: bytes) -> None:
     with store_with(data) as store:
         store.sessions.flush()
         raw = RawTurn("And the seal?", None, BEGUN)
@@ -112,7 +112,7 @@ def test_store_tells_of_it_and_goes_on(data: bytes) -> None:
 
 
 @pytest.mark.parametrize("seq", [MAX_COUNT, MAX_COUNT - 1])
-def test_session_is_full_where_its_numbers_end(seq: int) -> None:
+def test_session_is_full_at_the_last_turn_number(seq: int) -> None:
     data = json.dumps({**SESSION, "qa_sequence": [{**TURN, "seq": seq}]}).encode()
     with store_with(data) as store:
         for _ in range(MAX_COUNT - seq):
@@ -122,7 +122,7 @@ def test_session_is_full_where_its_numbers_end(seq: int) -> None:
         assert store.sessions.read(parse_session(data).id, agent="main").last_seq == MAX_COUNT
 
 
-def test_halves_of_characters_are_read_as_what_they_say_nothing_of() -> None:
+def test_lone_surrogates_are_replaced() -> None:
     data = json.dumps({**SESSION, "qa_sequence": [{**TURN, "q": "lone \ud800 x", "q_tokens": ["\udc00"]}]}).encode()
     turn = parse_session(data).turns[0]
     assert (turn.question, turn.tokens) == ("lone ? x", ("?",))

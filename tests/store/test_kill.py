@@ -1,4 +1,4 @@
-"""kill -9 in the middle of writing: what was committed is whole, and the index equals a rebuild after the next sync."""
+"""After kill -9 during writes, commits are whole and the index equals a rebuild."""
 
 import os
 import random
@@ -21,7 +21,7 @@ TOPICS = ("rent", "boiler", "attic", "garden")
 
 
 def text_of(number: int) -> str:
-    """Return a log with as many retained lines as it has topics."""
+    """Return a log with one retained line per topic."""
     topics = (TOPICS[number % 4 :] + TOPICS[: number % 4])[: 1 + number % 3]
     return note(*topics) + "## Retain\n\n" + "".join(f"- W @{topic}: paid in week {number % 5}\n" for topic in topics)
 
@@ -31,7 +31,7 @@ def _path(number: int) -> str:
 
 
 def write_for_ever(path: Path) -> None:
-    """Put and replace notes until killed, and say after each commit how many there were. Runs in the child."""
+    """Put and replace notes until killed, and report each commit. Runs in the child."""
     import asyncio
     from concurrent.futures import ThreadPoolExecutor
 
@@ -49,7 +49,7 @@ def write_for_ever(path: Path) -> None:
 
 
 @swept("seed", range(ROUNDS), 2)
-def test_killed_writer_leaves_whole_files(tmp_path: Path, seed: int) -> None:
+def test_killed_writer_leaves_committed_state(tmp_path: Path, seed: int) -> None:
     path, chance = tmp_path / "index.sqlite", random.Random(seed)
     code = "import pathlib, sys, tests.store.test_kill as it; it.write_for_ever(pathlib.Path(sys.argv[1]))"
     root = Path(__file__).parents[2]
@@ -63,12 +63,12 @@ def test_killed_writer_leaves_whole_files(tmp_path: Path, seed: int) -> None:
         committed = max([committed, *(int(line) for line in child.stdout.read().split())])
     db = open_index(path)
     check_consistency(db)
-    assert_is_after(db, committed)
+    assert_state_after(db, committed)
     db.close()
 
 
-def assert_is_after(db: apsw.Connection, committed: int) -> None:
-    """Every note is as its last commit left it; the one after the last that was reported may be there too."""
+def assert_state_after(db: apsw.Connection, committed: int) -> None:
+    """Fail unless every note is as its last commit left it; one commit after the last reported one may exist."""
     written = {_path(number): number for number in range(committed + 1)}
     assert known_files(db, SETTINGS.fingerprint).keys() >= written.keys()
     candidates = [written, {**written, _path(committed + 1): committed + 1}]

@@ -1,4 +1,4 @@
-"""The ledger as its callers see it: what it holds, for how long, how much, and what becomes of the bytes."""
+"""The ledger as its callers see it: what it stores, its limits of time and size, and what remains on disk."""
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator
@@ -17,6 +17,7 @@ from memoryd.store.ledger.conversations import HoldingLimits
 from memoryd.store.ledger.database import empty_ledger
 from memoryd.store.ledger.ledger import Ledger
 from tests.fakes import FakeClock
+from tests.store.rows import bytes_in, files_with
 from tests.waiting import eventually_async
 
 DAY = 86_400.0
@@ -35,12 +36,7 @@ async def ledger(tmp_path: Path, executor: ThreadPoolExecutor, clock: FakeClock)
     await made.close()
 
 
-def on_disk(folder: Path, text: str) -> Iterator[str]:
-    """Yield the names of the files that hold a text."""
-    yield from (path.name for path in sorted(folder.iterdir()) if text.encode() in path.read_bytes())
-
-
-async def test_answer_is_held_by_agent_session_and_turn(ledger: Ledger) -> None:
+async def test_answer_is_held_per_agent_session_and_turn(ledger: Ledger) -> None:
     assert await ledger.store_answer("main", "s1", 17, SECRET)
     assert await ledger.pending_answer("main", "s1", 17) == SECRET
     for other in (("other", "s1", 17), ("main", "s2", 17), ("main", "s1", 18)):
@@ -52,7 +48,7 @@ async def test_answer_is_held_by_agent_session_and_turn(ledger: Ledger) -> None:
     assert not await ledger.drop("main", "s1", 17)
 
 
-async def test_no_file_is_made_before_something_is_held(ledger: Ledger) -> None:
+async def test_no_file_is_created_before_first_answer(ledger: Ledger) -> None:
     assert await ledger.pending_answer("main", "s1", 1) is None
     assert await ledger.forget_session("main", "s1") == 0
     assert await ledger.sweep() == 0
@@ -60,9 +56,7 @@ async def test_no_file_is_made_before_something_is_held(ledger: Ledger) -> None:
     assert not ledger.path.parent.exists()
 
 
-async def test_expired_answer_is_never_told_and_a_sweep_deletes_it(
-    ledger: Ledger, clock: FakeClock, tmp_path: Path
-) -> None:
+async def test_expired_answer_is_hidden_and_then_swept(ledger: Ledger, clock: FakeClock, tmp_path: Path) -> None:
     await ledger.store_answer("main", "s1", 1, SECRET)
     clock.advance(7 * DAY - 1)
     assert await ledger.pending_answer("main", "s1", 1) == SECRET
@@ -70,7 +64,7 @@ async def test_expired_answer_is_never_told_and_a_sweep_deletes_it(
     assert await ledger.pending_answer("main", "s1", 1) is None
     assert (await ledger.count("main"))["heldAnswers"] == 0
     assert await ledger.sweep() == 1
-    assert list(on_disk(tmp_path / "state", SECRET)) == []
+    assert files_with(tmp_path / "state", SECRET) == []
 
 
 async def test_forgotten_session_leaves_no_byte_on_disk(ledger: Ledger, tmp_path: Path) -> None:
@@ -79,25 +73,23 @@ async def test_forgotten_session_leaves_no_byte_on_disk(ledger: Ledger, tmp_path
         await ledger.store_answer("main", "s1", seq, f"{SECRET} {seq} " * 200)
         await ledger.store_answer("main", "s2", seq, f"kept {seq}")
         await ledger.store_answer("other", "s1", seq, f"another agent's {seq}")
-    assert list(on_disk(folder, SECRET))
+    assert files_with(folder, SECRET)
     assert await ledger.forget_session("main", "s1") == 39
-    assert list(on_disk(folder, SECRET)) == []
+    assert files_with(folder, SECRET) == []
     assert await ledger.pending_answer("main", "s2", 39) == "kept 39"
     assert await ledger.pending_answer("other", "s1", 39) == "another agent's 39"
 
 
-async def test_replaced_and_dropped_answers_are_gone_from_disk_after_a_sweep(ledger: Ledger, tmp_path: Path) -> None:
+async def test_sweep_erases_replaced_and_dropped_answers(ledger: Ledger, tmp_path: Path) -> None:
     await ledger.store_answer("main", "s1", 1, SECRET)
     await ledger.store_answer("main", "s1", 1, "short")
     await ledger.store_answer("main", "s1", 2, SECRET * 3000)
     await ledger.drop("main", "s1", 2)
     await ledger.sweep()
-    assert list(on_disk(tmp_path / "state", SECRET)) == []
+    assert files_with(tmp_path / "state", SECRET) == []
 
 
-async def test_week_counts_from_the_time_that_is_given_but_never_from_the_future(
-    ledger: Ledger, clock: FakeClock
-) -> None:
+async def test_expiry_counts_from_given_time_but_not_from_the_future(ledger: Ledger, clock: FakeClock) -> None:
     now = datetime.fromtimestamp(clock.now, UTC)
     assert await ledger.store_answer("main", "s1", 1, "old", now - timedelta(days=6))
     assert not await ledger.store_answer("main", "s1", 2, "too old", now - timedelta(days=7))
@@ -109,7 +101,7 @@ async def test_week_counts_from_the_time_that_is_given_but_never_from_the_future
     assert await ledger.pending_answer("main", "s1", 3) is None
 
 
-async def test_clock_that_was_ahead_keeps_nothing_for_more_than_a_week(ledger: Ledger, clock: FakeClock) -> None:
+async def test_clock_set_back_does_not_extend_retention(ledger: Ledger, clock: FakeClock) -> None:
     clock.advance(1000 * DAY)
     await ledger.store_answer("main", "s1", 1, "answer")
     clock.advance(-1000 * DAY)
@@ -121,7 +113,7 @@ async def test_clock_that_was_ahead_keeps_nothing_for_more_than_a_week(ledger: L
     assert await ledger.pending_answer("main", "s1", 1) is None
 
 
-async def test_oldest_go_first_and_of_the_same_agent_only(
+async def test_limits_evict_oldest_answers_of_same_agent(
     tmp_path: Path, executor: ThreadPoolExecutor, clock: FakeClock
 ) -> None:
     limits = HoldingLimits(answers=3, total_bytes=1000, answer_bytes=400)
@@ -132,7 +124,7 @@ async def test_oldest_go_first_and_of_the_same_agent_only(
         await ledger.store_answer("main", "s", seq, "x")
     assert [await ledger.pending_answer("main", "s", seq) for seq in range(1, 6)] == [None, None, "x", "x", "x"]
     clock.advance(1)
-    # four hundred bytes in fewer characters
+    # 399 bytes in 133 characters
     await ledger.store_answer("main", "s", 6, "蜜" * 133)
     await ledger.store_answer("main", "s", 7, "y" * 400)
     await ledger.store_answer("main", "s", 8, "z" * 400)
@@ -147,7 +139,7 @@ async def test_oldest_go_first_and_of_the_same_agent_only(
     await ledger.close()
 
 
-async def test_clock_set_back_does_not_make_new_answers_the_oldest(
+async def test_clock_set_back_does_not_evict_new_answers(
     tmp_path: Path, executor: ThreadPoolExecutor, clock: FakeClock
 ) -> None:
     limits = HoldingLimits(answers=2)
@@ -160,7 +152,7 @@ async def test_clock_set_back_does_not_make_new_answers_the_oldest(
     await ledger.close()
 
 
-async def test_too_long_answer_is_refused_and_counted_not_cut(
+async def test_too_long_answer_is_refused_and_counted(
     tmp_path: Path, executor: ThreadPoolExecutor, clock: FakeClock
 ) -> None:
     ledger = Ledger(tmp_path / "ledger.sqlite", executor, clock=clock, limits=HoldingLimits(answer_bytes=10))
@@ -175,16 +167,16 @@ async def test_too_long_answer_is_refused_and_counted_not_cut(
 @pytest.mark.parametrize(
     "text", ["", "a\0b", "lone \ud800 surrogate", "line\n\r\u2028end", "'; DROP TABLE held_answers"]
 )
-async def test_any_text_comes_back(ledger: Ledger, text: str) -> None:
+async def test_any_text_is_read_back(ledger: Ledger, text: str) -> None:
     await ledger.store_answer("main", "s", 1, text)
     assert await ledger.pending_answer("main", "s", 1) == text.encode("utf-8", "replace").decode()
 
 
-async def test_where_nothing_may_be_written_nothing_is(tmp_path: Path, executor: ThreadPoolExecutor) -> None:
+async def test_read_only_ledger_refuses_writes_and_answers(tmp_path: Path, executor: ThreadPoolExecutor) -> None:
     before = Ledger(tmp_path / "ledger.sqlite", executor)
     await before.store_answer("main", "s", 1, "answer")
     await before.close()
-    bytes_before = {path: path.read_bytes() for path in tmp_path.iterdir()}
+    contents = bytes_in(tmp_path)
     ledger = Ledger(tmp_path / "ledger.sqlite", executor, is_read_only=True)
     for verb in (
         ledger.store_answer("main", "s", 2, "x"),
@@ -197,10 +189,10 @@ async def test_where_nothing_may_be_written_nothing_is(tmp_path: Path, executor:
     assert await ledger.sweep() == 0
     assert (await ledger.count("main"))["heldAnswers"] == 1
     await ledger.close()
-    assert {path: path.read_bytes() for path in tmp_path.iterdir()} == bytes_before
+    assert bytes_in(tmp_path) == contents
 
 
-async def test_what_is_held_outlasts_a_restart(tmp_path: Path, executor: ThreadPoolExecutor, clock: FakeClock) -> None:
+async def test_held_answers_survive_restarts(tmp_path: Path, executor: ThreadPoolExecutor, clock: FakeClock) -> None:
     for seq in range(1, 4):
         ledger = Ledger(tmp_path / "ledger.sqlite", executor, clock=clock)
         await ledger.store_answer("main", "s", seq, f"answer {seq}")
@@ -211,20 +203,20 @@ async def test_what_is_held_outlasts_a_restart(tmp_path: Path, executor: ThreadP
     assert ledger.trouble is None
 
 
-async def test_loop_sweeps_at_the_start_and_again(ledger: Ledger, clock: FakeClock, tmp_path: Path) -> None:
+async def test_loop_sweeps_at_start_and_periodically(ledger: Ledger, clock: FakeClock, tmp_path: Path) -> None:
     await ledger.store_answer("main", "s1", 1, SECRET)
     clock.advance(8 * DAY)
     loop = asyncio.ensure_future(ledger.run(seconds=0.01))
-    await eventually_async(lambda: not list(on_disk(tmp_path / "state", SECRET)))
+    await eventually_async(lambda: not files_with(tmp_path / "state", SECRET))
     clock.advance(1)
     await ledger.store_answer("main", "s1", 2, SECRET)
-    assert list(on_disk(tmp_path / "state", SECRET))
+    assert files_with(tmp_path / "state", SECRET)
     clock.advance(8 * DAY)
-    await eventually_async(lambda: not list(on_disk(tmp_path / "state", SECRET)))
+    await eventually_async(lambda: not files_with(tmp_path / "state", SECRET))
     loop.cancel()
 
 
-async def test_many_at_once(ledger: Ledger) -> None:
+async def test_concurrent_calls_are_all_served(ledger: Ledger) -> None:
     await asyncio.gather(*(ledger.store_answer("main", f"s{n % 7}", n, f"answer {n}") for n in range(60)))
     found = await asyncio.gather(*(ledger.pending_answer("main", f"s{n % 7}", n) for n in range(60)))
     assert found == [f"answer {n}" for n in range(60)]
@@ -257,7 +249,7 @@ def changed(db: apsw.Connection, workspace: str, times: int, text: str = "alder"
         add_change(db, workspace, row)
 
 
-def test_change_costs_the_same_however_many_there_are(database: apsw.Connection) -> None:
+def test_cost_of_a_change_is_independent_of_their_number(database: apsw.Connection) -> None:
     steps = [0]
 
     def count() -> bool:
@@ -275,11 +267,11 @@ def test_change_costs_the_same_however_many_there_are(database: apsw.Connection)
     database.set_progress_handler(None)
     changed(database, "/ws", 1_000)
     database.set_progress_handler(count, 10)
-    # of three, two are no sixty-fourth
+    # pruning runs at every 64th change, so at most one of three pays for it
     assert sorted(cost() for _ in range(3))[1] <= few + 5
 
 
-def test_changes_of_each_workspace_are_so_many(database: apsw.Connection) -> None:
+def test_changes_are_bounded_per_workspace(database: apsw.Connection) -> None:
     changed(database, "/other", 5)
     changed(database, "/ws", 1)
     columns = database.execute("SELECT group_concat(name) FROM pragma_table_info('changes') WHERE name <> 'id'").get
@@ -295,7 +287,7 @@ def test_changes_of_each_workspace_are_so_many(database: apsw.Connection) -> Non
     assert database.execute("SELECT max(id) FROM changes").get == MAX_ROWS + 205
 
 
-def test_lines_of_the_oldest_changes_go_where_all_take_too_much(database: apsw.Connection) -> None:
+def test_hunks_of_oldest_changes_are_dropped_beyond_the_limit(database: apsw.Connection) -> None:
     changed(database, "/other", 1)
     changed(database, "/ws", 80, text="x" * (HUNK_CHARS_MAX - 100))
     total, last, kept = database.execute(

@@ -1,4 +1,4 @@
-"""Ledgers that go elsewhere: copied while somebody writes, looked at, and given another workspace."""
+"""Ledgers that are copied during writes, inspected, and moved to another workspace."""
 
 from contextlib import closing
 from pathlib import Path
@@ -26,8 +26,8 @@ def made(path: Path, *workspaces: str) -> Path:
     return path
 
 
-def test_f068_copy_is_of_one_moment_while_somebody_writes(tmp_path: Path) -> None:
-    """A copy has what was committed, in the log too, and nothing of an open transaction."""
+def test_f068_copy_during_writes_is_a_snapshot(tmp_path: Path) -> None:
+    """A copy has all commits, including those in the log, and nothing of an open transaction."""
     path, copy = made(tmp_path / "ledger.sqlite", "/a"), tmp_path / "copy.sqlite"
     with closing(apsw.Connection(str(path))) as db:
         db.pragma("journal_mode", "wal")
@@ -41,7 +41,7 @@ def test_f068_copy_is_of_one_moment_while_somebody_writes(tmp_path: Path) -> Non
     assert sorted(one.name for one in tmp_path.glob("copy*")) == ["copy.sqlite"]
 
 
-def test_workspace_is_renamed_in_every_table_and_once(tmp_path: Path) -> None:
+def test_workspace_is_renamed_in_every_table(tmp_path: Path) -> None:
     path = made(tmp_path / "ledger.sqlite", "/a", "/other")
     assert rename_workspace(path, "/a", "/b") == 2
     assert figures(path) == {"/b": 2, "/other": 2}
@@ -51,7 +51,7 @@ def test_workspace_is_renamed_in_every_table_and_once(tmp_path: Path) -> None:
     assert figures(path) == {"/b": 2, "/other": 2}
 
 
-def test_what_was_forgotten_since_is_carried_over_and_is_to_be_finished(tmp_path: Path) -> None:
+def test_tombstones_are_carried_over_as_pending(tmp_path: Path) -> None:
     known, restored = made(tmp_path / "known.sqlite", "/a"), made(tmp_path / "restored.sqlite")
     assert carry_marks(known, restored, has_same_key=False) == 0
     assert carry_marks(known, restored, has_same_key=True) == 1
@@ -60,7 +60,7 @@ def test_what_was_forgotten_since_is_carried_over_and_is_to_be_finished(tmp_path
     assert carry_marks(known, restored, has_same_key=True) == 0
 
 
-def test_marks_are_carried_into_an_older_ledger_too(tmp_path: Path) -> None:
+def test_tombstones_are_carried_into_older_ledger(tmp_path: Path) -> None:
     known, restored = made(tmp_path / "known.sqlite", "/a"), tmp_path / "restored.sqlite"
     old = History(LEDGER.name, LEDGER.application, LEDGER.migrations[:3])
     restored.write_bytes(new_database(old, page_bytes=8192))
@@ -73,7 +73,7 @@ def test_marks_are_carried_into_an_older_ledger_too(tmp_path: Path) -> None:
     assert sorted(one.name for one in tmp_path.iterdir()) == ["known.sqlite", "restored.sqlite"]
 
 
-def test_newer_ledger_is_refused_by_all_and_stays_byte_for_byte(tmp_path: Path) -> None:
+def test_newer_ledger_is_refused_and_unchanged(tmp_path: Path) -> None:
     path = made(tmp_path / "ledger.sqlite", "/a")
     with closing(apsw.Connection(str(path))) as db:
         db.pragma("user_version", LEDGER.version + 1)
@@ -88,7 +88,7 @@ def test_newer_ledger_is_refused_by_all_and_stays_byte_for_byte(tmp_path: Path) 
     assert [one.name for one in tmp_path.iterdir()] == ["ledger.sqlite"]
 
 
-def test_history_of_one_workspace_is_counted(tmp_path: Path) -> None:
+def test_history_is_counted_per_workspace(tmp_path: Path) -> None:
     path = made(tmp_path / "ledger.sqlite")
     with closing(apsw.Connection(str(path))) as db:
         assert count_history(db, "/a") == history_reply()
@@ -105,7 +105,7 @@ def test_history_of_one_workspace_is_counted(tmp_path: Path) -> None:
         assert count_history(db, "/a") == history_reply(changes=2, change_bytes=8, runs=1)
 
 
-def test_damaged_ledger_is_found(tmp_path: Path) -> None:
+def test_damaged_ledger_is_detected(tmp_path: Path) -> None:
     path = made(tmp_path / "ledger.sqlite", "/a")
     data = bytearray(path.read_bytes())
     data[8192 * 3 : 8192 * 9] = bytes(8192 * 6)

@@ -1,4 +1,4 @@
-"""What may happen to the file of the ledger: it is never deleted, costs its callers an error at most, begins anew."""
+"""Faults of the ledger file: it is never deleted, costs its callers at most an error, and is replaced if damaged."""
 
 import asyncio
 import os
@@ -8,7 +8,7 @@ import sqlite3
 import stat
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -22,26 +22,13 @@ from memoryd.store.migrations import History
 from memoryd.store.opening import log_of, read_header
 from tests.fakes import FakeClock
 from tests.fault.faults import has_strace, most_calls, mounted, ran_traced, remount
-from tests.store.dying import SECRET
+from tests.store.children import SECRET
+from tests.store.rows import bytes_in, files_with
 from tests.sweeps import some
 
 ROOT = Path(__file__).parents[2]
 DAY = 86_400.0
 Make = Callable[..., Ledger]
-
-
-@pytest.fixture
-async def make(tmp_path: Path, executor: ThreadPoolExecutor) -> AsyncIterator[Make]:
-    made: list[Ledger] = []
-
-    def another(path: Path | None = None, **settings: object) -> Ledger:
-        settings = {"retry_seconds": 0.0, **settings}
-        made.append(Ledger(path or tmp_path / "ledger.sqlite", executor, **settings))  # type: ignore[arg-type]
-        return made[-1]
-
-    yield another
-    for ledger in made:
-        await ledger.close()
 
 
 def newer(sql: str = "CREATE TABLE more (a INTEGER) STRICT") -> History:
@@ -53,12 +40,8 @@ def mode(path: Path) -> int:
     return stat.S_IMODE(path.stat().st_mode)
 
 
-def bytes_of(folder: Path) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
-
-
 @pytest.mark.parametrize("mask", [0o000, 0o277, 0o777])
-async def test_files_are_for_their_owner_alone_under_any_umask(tmp_path: Path, make: Make, mask: int) -> None:
+async def test_files_are_private_under_any_umask(tmp_path: Path, make: Make, mask: int) -> None:
     before = os.umask(mask)
     try:
         first = make(history=LEDGER)
@@ -74,7 +57,7 @@ async def test_files_are_for_their_owner_alone_under_any_umask(tmp_path: Path, m
     assert len(after) == 4
 
 
-async def test_what_others_could_read_they_can_no_more(tmp_path: Path, make: Make) -> None:
+async def test_readable_ledger_is_made_private(tmp_path: Path, make: Make) -> None:
     first = make()
     await first.store_answer("main", "s", 1, SECRET)
     await first.close()
@@ -114,14 +97,12 @@ def write_text(path: Path) -> None:
 
 
 @pytest.mark.parametrize("write", [write_index, write_strangers, link_to_strangers, link_to_nothing, write_text])
-async def test_what_is_not_a_ledger_is_refused_and_never_touched(
-    tmp_path: Path, make: Make, write: Callable[[Path], None]
-) -> None:
+async def test_foreign_file_is_refused_and_unchanged(tmp_path: Path, make: Make, write: Callable[[Path], None]) -> None:
     path = tmp_path / "ledger.sqlite"
-    # in a thread, since the index is made in an event loop of its own
+    # in a thread, because the index is made in an event loop of its own
     with ThreadPoolExecutor(1) as pool:
         pool.submit(write, path).result()
-    before = bytes_of(tmp_path)
+    before = bytes_in(tmp_path)
     ledger = make(is_private=False)
     for _ in range(2):
         with pytest.raises(ForeignDatabase):
@@ -130,45 +111,45 @@ async def test_what_is_not_a_ledger_is_refused_and_never_touched(
         await ledger.sweep()
     assert ledger.trouble
     assert str(path) in ledger.trouble
-    assert bytes_of(tmp_path) == before
-    # once it is out of the way, a ledger is begun
+    assert bytes_in(tmp_path) == before
+    # once it is moved away, a ledger is created
     path.rename(tmp_path / "moved")
     await ledger.store_answer("main", "s", 1, SECRET)
     assert ledger.trouble is None
 
 
 @pytest.mark.parametrize("write", [Path.mkdir, os.mkfifo])
-async def test_what_is_no_file_is_refused(tmp_path: Path, make: Make, write: Callable[[Path], None]) -> None:
+async def test_folder_or_pipe_is_refused(tmp_path: Path, make: Make, write: Callable[[Path], None]) -> None:
     write(tmp_path / "ledger.sqlite")
     with pytest.raises(StoreUnavailable):
         await make().store_answer("main", "s", 1, SECRET)
     assert not (tmp_path / "ledger.sqlite").is_file()
 
 
-async def test_index_is_refused_in_our_own_folder_too(tmp_path: Path, make: Make) -> None:
+async def test_index_in_private_folder_is_refused(tmp_path: Path, make: Make) -> None:
     path = tmp_path / "ledger.sqlite"
     with ThreadPoolExecutor(1) as pool:
         pool.submit(write_index, path).result()
-    before = bytes_of(tmp_path)
+    before = bytes_in(tmp_path)
     with pytest.raises(ForeignDatabase, match="another database"):
         await make(is_private=True).store_answer("main", "s", 1, SECRET)
-    assert bytes_of(tmp_path) == before
+    assert bytes_in(tmp_path) == before
 
 
-async def test_newer_ledger_is_refused_and_nothing_of_it_written(tmp_path: Path, make: Make) -> None:
+async def test_newer_ledger_is_refused_and_unchanged(tmp_path: Path, make: Make) -> None:
     first = make(history=newer())
     await first.store_answer("main", "s", 1, SECRET)
     await first.close()
-    before = bytes_of(tmp_path)
+    before = bytes_in(tmp_path)
     ledger = make()
     with pytest.raises(ForeignDatabase, match="of a newer memoryd"):
         await ledger.pending_answer("main", "s", 1)
     assert "of a newer memoryd" in (ledger.trouble or "")
-    assert bytes_of(tmp_path) == before
+    assert bytes_in(tmp_path) == before
     assert await make(history=newer()).pending_answer("main", "s", 1) == SECRET
 
 
-async def test_copy_stays_until_a_session_is_forgotten_or_a_week_is_over(tmp_path: Path, make: Make) -> None:
+async def test_copy_before_migration_expires_or_is_forgotten(tmp_path: Path, make: Make) -> None:
     path, clock = tmp_path / "ledger.sqlite", FakeClock(1_800_000_000.0)
     for number, forgets in enumerate((False, True)):
         folder = tmp_path / str(number)
@@ -188,11 +169,11 @@ async def test_copy_stays_until_a_session_is_forgotten_or_a_week_is_over(tmp_pat
             assert copy.exists(), "a week is not over"
             clock.advance(1)
             await ledger.sweep()
-        assert not [name for name, found in bytes_of(folder).items() if SECRET.encode() in found]
+        assert files_with(folder, SECRET) == []
         assert copies(folder / path.name) == []
 
 
-async def test_of_copies_the_last_stays(tmp_path: Path, make: Make) -> None:
+async def test_only_last_copy_is_kept(tmp_path: Path, make: Make) -> None:
     old = make()
     await old.store_answer("main", "s", 1, SECRET)
     await old.close()
@@ -204,7 +185,7 @@ async def test_of_copies_the_last_stays(tmp_path: Path, make: Make) -> None:
     assert [copy.name for copy in copies(tmp_path / "ledger.sqlite")] == [f"ledger.sqlite.before-{LEDGER.version + 2}"]
 
 
-async def test_migration_that_fails_costs_the_ledger_and_leaves_it_as_it_was(tmp_path: Path, make: Make) -> None:
+async def test_failed_migration_leaves_ledger_unchanged(tmp_path: Path, make: Make) -> None:
     old = make()
     await old.store_answer("main", "s", 1, SECRET)
     await old.close()
@@ -247,7 +228,7 @@ HARMS = [damage_all_but_the_header, damage_a_page, damage_the_header, cut_off, d
 
 
 @pytest.mark.parametrize("harm", HARMS)
-async def test_damaged_ledger_is_set_aside_and_a_new_one_begun(
+async def test_damaged_ledger_is_set_aside_and_replaced(
     tmp_path: Path, make: Make, harm: Callable[[Path], None]
 ) -> None:
     path = tmp_path / "ledger.sqlite"
@@ -264,15 +245,13 @@ async def test_damaged_ledger_is_set_aside_and_a_new_one_begun(
     assert kept.read_bytes() == before
     assert mode(kept) == 0o600
     assert str(kept) in (ledger.trouble or "")
-    # the trouble lasts until somebody looked after it
+    # the trouble is reported until the damaged file is removed
     kept.unlink()
     await ledger.sweep()
     assert ledger.trouble is None
 
 
-async def test_damage_that_shows_while_it_is_open_costs_nothing_that_is_held_from_then_on(
-    tmp_path: Path, make: Make
-) -> None:
+async def test_damage_while_open_loses_no_later_answers(tmp_path: Path, make: Make) -> None:
     path, ledger = tmp_path / "ledger.sqlite", make()
     for seq in range(1, 400):
         await ledger.store_answer("main", "s", seq, f"{SECRET} {seq} " * 20)
@@ -280,14 +259,14 @@ async def test_damage_that_shows_while_it_is_open_costs_nothing_that_is_held_fro
     with path.open("r+b") as file:
         file.seek(8192)
         file.write(os.urandom(path.stat().st_size - 8192))
-    # whoever comes upon it begins anew, and tries there once more
+    # the call that finds the damage replaces the ledger and retries
     assert [await ledger.pending_answer("main", "s", seq) for seq in (7, 150, 399)] == [None, None, None]
     await ledger.store_answer("main", "s", 400, "new")
     assert await ledger.pending_answer("main", "s", 400) == "new"
     assert len(aside(path)) == 1
 
 
-async def test_no_more_than_some_are_set_aside_and_none_is_deleted(tmp_path: Path, make: Make) -> None:
+async def test_number_of_ledgers_set_aside_is_bounded(tmp_path: Path, make: Make) -> None:
     path = tmp_path / "ledger.sqlite"
     for number in range(MAX_SET_ASIDE):
         ledger = make()
@@ -299,16 +278,16 @@ async def test_no_more_than_some_are_set_aside_and_none_is_deleted(tmp_path: Pat
     assert len(last.set_aside) == MAX_SET_ASIDE
     await last.close()
     damage_the_header(path)
-    before, refused = bytes_of(tmp_path), make()
+    before, refused = bytes_in(tmp_path), make()
     with pytest.raises(StoreUnavailable, match="damaged ledgers lie in"):
         await refused.store_answer("main", "s", 1, "x")
-    assert bytes_of(tmp_path) == before
+    assert bytes_in(tmp_path) == before
     aside(path)[0].unlink()
     await refused.store_answer("main", "s", 1, "x")
     assert await refused.pending_answer("main", "s", 1) == "x"
 
 
-async def test_file_removed_while_it_is_open_is_begun_anew(tmp_path: Path, make: Make) -> None:
+async def test_ledger_removed_while_open_is_recreated(tmp_path: Path, make: Make) -> None:
     ledger = make()
     await ledger.store_answer("main", "s", 1, SECRET)
     (tmp_path / "ledger.sqlite").unlink()
@@ -316,12 +295,12 @@ async def test_file_removed_while_it_is_open_is_begun_anew(tmp_path: Path, make:
     await ledger.store_answer("main", "s", 2, "new")
     await ledger.close()
     again = make()
-    assert await again.pending_answer("main", "s", 1) is None, "its log must not bring it back"
+    assert await again.pending_answer("main", "s", 1) is None, "its log must not restore it"
     assert await again.pending_answer("main", "s", 2) == "new"
     assert again.trouble is None
 
 
-async def test_backup_that_is_put_in_its_place_while_it_is_open_counts(tmp_path: Path, make: Make) -> None:
+async def test_backup_restored_while_open_is_used(tmp_path: Path, make: Make) -> None:
     path, backup, ledger = tmp_path / "ledger.sqlite", tmp_path / "backup", make()
     await ledger.store_answer("main", "s", 1, "from the backup")
     await ledger.close()
@@ -338,7 +317,7 @@ async def test_backup_that_is_put_in_its_place_while_it_is_open_counts(tmp_path:
     assert again.trouble is None
 
 
-async def test_log_that_outlived_its_ledger_is_not_taken_for_the_new_one(tmp_path: Path, make: Make) -> None:
+async def test_log_of_a_removed_ledger_is_not_applied_to_new_one(tmp_path: Path, make: Make) -> None:
     path, elsewhere = tmp_path / "ledger.sqlite", tmp_path / "elsewhere"
     first = make()
     await first.store_answer("main", "s", 1, SECRET)
@@ -362,10 +341,10 @@ sys.stdin.read()
 """
 
 
-async def test_ledger_that_another_process_locks_is_unavailable_and_then_goes_on(
+async def test_ledger_locked_by_another_process_recovers(
     tmp_path: Path, make: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # whoever waited as long as for other locks would not come back
+    # with the usual wait for locks this test would time out
     monkeypatch.setattr("memoryd.store.connection.BUSY_TIMEOUT_MS", 3_600_000)
     monkeypatch.setattr("memoryd.store.pool.BUSY_TIMEOUT_MS", 3_600_000)
     path, ledger = tmp_path / "ledger.sqlite", make()
@@ -383,7 +362,7 @@ async def test_ledger_that_another_process_locks_is_unavailable_and_then_goes_on
         assert {type(one) for one in several} == {StoreUnavailable}
         with pytest.raises(StoreUnavailable):
             await ledger.sweep()
-        assert await ledger.pending_answer("main", "s", 1) == SECRET, "to read needs no lock"
+        assert await ledger.pending_answer("main", "s", 1) == SECRET, "reading needs no lock"
         other.communicate()
     await ledger.store_answer("main", "s", 2, "new")
     assert await ledger.pending_answer("main", "s", 2) == "new"
@@ -391,12 +370,12 @@ async def test_ledger_that_another_process_locks_is_unavailable_and_then_goes_on
 
 
 @pytest.mark.root
-async def test_full_disk_is_told_and_costs_only_what_had_no_room(tmp_path: Path, make: Make) -> None:
+async def test_full_disk_is_reported_and_earlier_answers_stay(tmp_path: Path, make: Make) -> None:
     disk = tmp_path / "disk"
     disk.mkdir()
     with mounted(disk, "size=600k"):
         ledger, held = make(disk / "ledger.sqlite"), 0
-        with pytest.raises(StoreUnavailable, match="full"):  # noqa: PT012  # whichever finds the disk full
+        with pytest.raises(StoreUnavailable, match="full"):  # noqa: PT012  # any of them may find the disk full
             for held in range(1000):
                 await ledger.store_answer("main", "s", held, SECRET * 100)
         assert held > 5
@@ -409,7 +388,7 @@ async def test_full_disk_is_told_and_costs_only_what_had_no_room(tmp_path: Path,
 
 
 @pytest.mark.root
-async def test_disk_that_may_not_be_written_is_told_and_never_crashes(tmp_path: Path, make: Make) -> None:
+async def test_read_only_disk_is_reported_until_writable(tmp_path: Path, make: Make) -> None:
     disk = tmp_path / "disk"
     disk.mkdir()
     with mounted(disk):
@@ -431,35 +410,35 @@ async def test_disk_that_may_not_be_written_is_told_and_never_crashes(tmp_path: 
         await ledger.close()
 
 
-async def test_where_nothing_may_be_written_what_takes_writing_is_not_read(tmp_path: Path, make: Make) -> None:
+async def test_read_only_ledger_that_needs_writing_is_not_read(tmp_path: Path, make: Make) -> None:
     path, elsewhere = tmp_path / "own" / "ledger.sqlite", tmp_path / "elsewhere"
     first = make(path)
     await first.store_answer("main", "s", 1, SECRET)
     shutil.copytree(path.parent, elsewhere)
     await first.close()
-    before = bytes_of(path.parent), bytes_of(elsewhere)
+    before = bytes_in(path.parent), bytes_in(elsewhere)
     with pytest.raises(StoreUnavailable, match="to bring it up to date"):
         await make(path, history=newer(), is_read_only=True).pending_answer("main", "s", 1)
     with pytest.raises(StoreUnavailable, match="not closed in order"):
         await make(elsewhere / path.name, is_read_only=True).pending_answer("main", "s", 1)
-    assert (bytes_of(path.parent), bytes_of(elsewhere)) == before
+    assert (bytes_in(path.parent), bytes_in(elsewhere)) == before
     damage_all_but_the_header(path)
-    damaged = bytes_of(path.parent)
+    damaged = bytes_in(path.parent)
     with pytest.raises(StoreError):
         await make(path, is_read_only=True).pending_answer("main", "s", 1)
-    assert bytes_of(path.parent) == damaged, "it is not set aside"
+    assert bytes_in(path.parent) == damaged, "it is not set aside"
 
 
 def run_child(path: Path, log: Path, inject: str = "", calls: Sequence[str] = ()) -> tuple[int, bytes]:
-    """Begin a ledger in a child; of its calls count those on the ledger, its log and its folder."""
-    code = "import sys, tests.store.dying as it; it.hold_and_die(sys.argv[1])"
+    """Create a ledger in a child; count only the calls on the ledger, its log and its folder."""
+    code = "import sys, tests.store.children as it; it.hold_and_die(sys.argv[1])"
     return ran_traced(code, path, log=log, inject=inject, calls=calls, paths=(path, log_of(path), path.parent))
 
 
 @pytest.mark.sweep
 @pytest.mark.skipif(not has_strace(), reason="strace is missing or may not trace")
 @pytest.mark.parametrize("call", ["pwrite64", "fsync", "fdatasync", "link", "unlink"])
-async def test_kill_while_a_ledger_is_begun_leaves_none_or_a_whole_one(tmp_path: Path, make: Make, call: str) -> None:
+async def test_kill_during_creation_leaves_whole_ledger_or_none(tmp_path: Path, make: Make, call: str) -> None:
     (tmp_path / "counted").mkdir()
     counted = tmp_path / "counted" / "ledger.sqlite"
     assert run_child(counted, tmp_path / "calls", calls=(call,))[1] == b"held"
@@ -472,7 +451,7 @@ async def test_kill_while_a_ledger_is_begun_leaves_none_or_a_whole_one(tmp_path:
         assert code == -signal.SIGKILL
         header = read_header(path) if path.exists() else None
         assert header is None or (header.application, header.version) == (LEDGER.application, LEDGER.version)
-        # in a folder of somebody else: what were not plainly ours would be refused for good
+        # in a shared folder, where a file that is not clearly ours would be refused for good
         ledger = make(path, is_private=False)
         found = await ledger.pending_answer("main", "s", 1)
         assert found == SECRET if printed else found in (None, SECRET)

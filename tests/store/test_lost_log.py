@@ -1,4 +1,4 @@
-"""A crash at any system call, and then a log that is lost, cut or flipped, or a stranger who opens the file."""
+"""After a kill at any system call, the log is lost, cut or flipped, or another program opens the file."""
 
 import os
 import random
@@ -17,8 +17,8 @@ import pytest
 from memoryd.errors import DamagedDatabase
 from memoryd.store.index.database import Database
 from tests.fault.faults import flip_byte, has_strace, most_calls, ran_traced
+from tests.store.children import FILES, ROUNDS, path_of, text_of
 from tests.store.consistency import check_consistency
-from tests.store.dying import FILES, ROUNDS, path_of, text_of
 from tests.store.rows import put_note
 from tests.sweeps import some
 from tests.warm.programs import ran
@@ -27,8 +27,8 @@ ROOT = Path(__file__).parents[2]
 
 
 def run(path: Path, log: Path | None = None, inject: str = "", calls: str = "", *paths: Path) -> tuple[int, int]:
-    """Run the child, with a tracer if it has a log; return its exit code and the last commit it told of, -1 if none."""
-    code = "import sys, tests.store.dying as it; it.work(sys.argv[1])"
+    """Run the child, traced if a log is given; return its exit code and its last reported commit, -1 if none."""
+    code = "import sys, tests.store.children as it; it.work(sys.argv[1])"
     if log is not None:
         ended, told = ran_traced(code, path, log=log, inject=inject, calls=(calls,) if calls else (), paths=paths)
     else:
@@ -42,7 +42,7 @@ def log_of(path: Path) -> Path:
 
 
 def leave(_path: Path) -> None:
-    """Harm nothing."""
+    """Change nothing."""
 
 
 def remove(path: Path) -> None:
@@ -60,18 +60,18 @@ def flip(path: Path) -> None:
 
 
 def look_in(path: Path) -> None:
-    """Open the file as any other program would, which moves the log and removes it."""
+    """Open the file as any other program would, which checkpoints and removes the log."""
     if path.stat().st_size:
         connection = sqlite3.connect(path)
         connection.execute("SELECT count(*) FROM sqlite_schema").fetchall()
         connection.close()
 
 
-HARMS: tuple[Callable[[Path], None], ...] = (leave, remove, cut, flip, look_in)
+DAMAGES: tuple[Callable[[Path], None], ...] = (leave, remove, cut, flip, look_in)
 
 
 async def state_of(path: Path, executor: ThreadPoolExecutor) -> int | None:
-    """Return after which commit the file stands, -1 for before the first; None if it is refused as damaged."""
+    """Return the number of the last commit in the file, -1 if there is none, None if it is refused as damaged."""
     database = Database(path=path, executor=executor)
     try:
         await database.open()
@@ -85,7 +85,7 @@ async def state_of(path: Path, executor: ThreadPoolExecutor) -> int | None:
 
 
 def _state(db: apsw.Connection) -> int:
-    """Return the number of the last commit, once what the file holds is seen to be what that commit left."""
+    """Return the number of the last commit after checking that the file has exactly what it left."""
     sql = "SELECT f.path, c.text FROM files f JOIN chunks c ON c.file_id = f.id WHERE c.ordinal = 0"
     numbers = {path: int(text.split()[2]) for path, text in db.execute(sql)}
     last = max(numbers.values(), default=-1)
@@ -96,7 +96,7 @@ def _state(db: apsw.Connection) -> int:
 @pytest.mark.sweep
 @pytest.mark.skipif(not has_strace(), reason="strace is missing or may not trace")
 @pytest.mark.parametrize(("call", "times"), [("pwrite64", 8), ("ftruncate", 4)])
-async def test_f055_file_is_a_committed_state_or_refused(
+async def test_f055_file_with_harmed_log_is_committed_state_or_refused(
     tmp_path: Path, executor: ThreadPoolExecutor, call: str, times: int
 ) -> None:
     """With its log harmed after a kill, the file is a committed state or refused."""
@@ -107,8 +107,8 @@ async def test_f055_file_is_a_committed_state_or_refused(
         origin = _made(tmp_path / f"{at}")
         code, committed = run(origin, tmp_path / "log", f"{call}:signal=KILL:when={at}")
         assert code == -signal.SIGKILL
-        states = {harm: await state_of(_harmed(origin, harm), executor) for harm in HARMS}
-        # the one after the last that was reported may be there, too
+        states = {damage: await state_of(_damaged_copy(origin, damage), executor) for damage in DAMAGES}
+        # one commit after the last reported one may exist
         assert states[leave] in (committed, committed + 1), at
         assert states[look_in] in (None, committed, committed + 1), at
         assert all(state is None or state <= committed + 1 for state in states.values()), at
@@ -119,39 +119,41 @@ def _made(folder: Path) -> Path:
     return folder / "index.sqlite"
 
 
-def _harmed(origin: Path, harm: Callable[[Path], None]) -> Path:
-    copy = origin.parent.with_name(f"{origin.parent.name}-{harm.__name__}")
+def _damaged_copy(origin: Path, damage: Callable[[Path], None]) -> Path:
+    copy = origin.parent.with_name(f"{origin.parent.name}-{damage.__name__}")
     shutil.copytree(origin.parent, copy)
-    harm(copy / origin.name)
+    damage(copy / origin.name)
     return copy / origin.name
 
 
 @pytest.mark.skipif(not has_strace(), reason="strace is missing or may not trace")
 @pytest.mark.parametrize("before_last", [1, 3, 6])
-async def test_f055_log_lost_while_it_was_moved_is_told(
+async def test_f055_log_lost_during_checkpoint_is_noticed(
     tmp_path: Path, executor: ThreadPoolExecutor, before_last: int
 ) -> None:
-    """Killed while the log was moved, the file is whole with its log and refused without."""
+    """Killed during a checkpoint, the file is whole with its log and refused without it."""
     counted, origin = _made(tmp_path / "counted"), _made(tmp_path / "origin")
     run(counted, tmp_path / "calls", "", "pwrite64", counted)
-    # the last page of the last move is the header with its even seal
+    # the last page of the last checkpoint is the header with its even seal
     at = most_calls(tmp_path / "calls", "pwrite64") - before_last
     code, committed = run(origin, tmp_path / "log", f"pwrite64:signal=KILL:when={at}", "", origin)
     assert code == -signal.SIGKILL
-    assert await state_of(_harmed(origin, leave), executor) == committed
+    assert await state_of(_damaged_copy(origin, leave), executor) == committed
     if before_last > 1:
-        for harm in (remove, cut, flip):
-            assert await state_of(_harmed(origin, harm), executor) is None, harm
+        for damage in (remove, cut, flip):
+            assert await state_of(_damaged_copy(origin, damage), executor) is None, damage
 
 
-async def test_f055_log_removed_between_moves_costs_what_it_held(tmp_path: Path, executor: ThreadPoolExecutor) -> None:
-    """Without its log the file is the state of the last move."""
+async def test_f055_log_removed_after_checkpoint_loses_only_its_commits(
+    tmp_path: Path, executor: ThreadPoolExecutor
+) -> None:
+    """Without its log the file is as the last checkpoint left it."""
     path = _made(tmp_path / "origin")
     assert run(path)[1] == ROUNDS - 1
-    assert await state_of(_harmed(path, remove), executor) == ROUNDS - 1 - ROUNDS % 9
+    assert await state_of(_damaged_copy(path, remove), executor) == ROUNDS - 1 - ROUNDS % 9
 
 
-async def test_f055_older_copy_beside_a_younger_log_is_told(tmp_path: Path, executor: ThreadPoolExecutor) -> None:
+async def test_f055_older_file_with_newer_log_is_refused(tmp_path: Path, executor: ThreadPoolExecutor) -> None:
     """An older copy of the file beside a younger log is refused."""
     path = _made(tmp_path / "origin")
     database = Database(path=path, executor=executor)
@@ -160,6 +162,6 @@ async def test_f055_older_copy_beside_a_younger_log_is_told(tmp_path: Path, exec
     await database.close()
     older = path.read_bytes()
     assert run(path)[1] == ROUNDS - 1
-    assert await state_of(_harmed(path, leave), executor) == ROUNDS - 1
+    assert await state_of(_damaged_copy(path, leave), executor) == ROUNDS - 1
     path.write_bytes(older)
     assert await state_of(path, executor) is None

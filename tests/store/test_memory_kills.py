@@ -1,8 +1,8 @@
-"""Killed at whatever system call, a memory is written or it is not; and the ledger knows which, after a restart."""
+"""Killed at any system call, a memory is written or not, and the ledger knows which after a restart."""
 
 import asyncio
 import signal
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -25,18 +25,18 @@ ACTS = {"retain": LOG, "core": CORE, "new": LOG, "merge": PAGE}
 
 
 def prepared(folder: Path, what: str) -> Path:
-    """Make a workspace, and a ledger with a change in it."""
+    """Create a workspace and a ledger with one change."""
     for name in ("memory", "bank/entities"):
         (folder / "workspace" / name).mkdir(parents=True)
     for path, data in BEFORE.items():
         (folder / "workspace" / path).write_bytes(data)
     if what == "new":
         (folder / "workspace" / LOG).unlink()
-    asyncio.run(_touched(folder))
+    asyncio.run(_make_change(folder))
     return folder
 
 
-async def _touched(folder: Path) -> None:
+async def _make_change(folder: Path) -> None:
     async with journal_in(folder) as journal:
         path = RelativePath("memory/other.md")
         await journal.change(path, lambda _text: "- other\n", by=WrittenBy.RETAIN, why="a test")
@@ -47,12 +47,8 @@ def run_child(folder: Path, what: str, log: Path, inject: str = "", calls: Seque
     return ran_traced(code, folder, what, log=log, inject=inject, calls=calls)[0]
 
 
-def points(total: int) -> Iterator[int]:
-    yield from some(range(1, total + 1), 2)
-
-
-async def _settled(folder: Path, path: RelativePath) -> None:
-    """Hold the ledger against the file, and take the change back if it was made."""
+async def _check_and_undo(folder: Path, path: RelativePath) -> None:
+    """Compare the ledger with the file, and undo the change if it was made."""
     file = folder / "workspace" / path
     async with journal_in(folder) as journal:
         was_made = file.exists() and file.read_bytes() not in (BEFORE[path], b"")
@@ -68,9 +64,9 @@ async def _settled(folder: Path, path: RelativePath) -> None:
 
 
 @pytest.mark.skipif(not has_strace(), reason="strace is missing or may not trace")
-@swept("call", [*CALLS], 3)
+@swept("call", CALLS, 3)
 @pytest.mark.parametrize("what", ACTS)
-def test_killed_at_a_system_call_a_memory_is_written_or_not(tmp_path: Path, what: str, call: str) -> None:
+def test_memory_is_written_or_not_after_kill(tmp_path: Path, what: str, call: str) -> None:
     path = ACTS[what]
     counted = prepared(tmp_path / "counted", what)
     assert run_child(counted, what, tmp_path / "calls", calls=(call,)) == 0
@@ -78,14 +74,14 @@ def test_killed_at_a_system_call_a_memory_is_written_or_not(tmp_path: Path, what
     assert after == (b"## Retain\n- W @Peter: two\n" if what == "new" else AFTER[path])
     before = None if what == "new" else BEFORE[path]
     killed = 0
-    for at in points(most_calls(tmp_path / "calls", call)):
+    for at in some(range(1, most_calls(tmp_path / "calls", call) + 1), 2):
         folder = prepared(tmp_path / f"{at}", what)
         code = run_child(folder, what, tmp_path / "log", f"{call}:signal=KILL:when={at}")
         file = folder / "workspace" / path
         assert code in (-signal.SIGKILL, 0)
         killed += code != 0
         assert (file.read_bytes() if file.exists() else None) in (before, after), at
-        asyncio.run(_settled(folder, path))
+        asyncio.run(_check_and_undo(folder, path))
     assert killed or not most_calls(tmp_path / "calls", call)
 
 
@@ -100,11 +96,11 @@ def test_killed_at_a_system_call_a_memory_is_written_or_not(tmp_path: Path, what
         ("new", "fsync:error=ENOSPC"),
     ],
 )
-def test_what_the_disk_refuses_is_not_written(tmp_path: Path, what: str, fault: str) -> None:
+def test_memory_refused_by_disk_is_not_written(tmp_path: Path, what: str, fault: str) -> None:
     path = ACTS[what]
     folder = prepared(tmp_path / "refused", what)
     file = folder / "workspace" / path
     before = file.read_bytes() if file.exists() else None
     assert run_child(folder, what, tmp_path / "log", fault) == 1
     assert (file.read_bytes() if file.exists() else None) == before
-    asyncio.run(_settled(folder, path))
+    asyncio.run(_check_and_undo(folder, path))

@@ -1,4 +1,4 @@
-"""Which chunks state which memory: kept with their files, and gone with them."""
+"""The table of memories: which chunks state which memory, kept in step with their files."""
 
 from collections.abc import Sequence
 from contextlib import closing
@@ -44,7 +44,7 @@ async def count(database: Database) -> MemoryCounts:
     return await database.memories.counts()
 
 
-async def test_lines_are_known_with_their_places(database: Database) -> None:
+async def test_memory_lines_are_stored_with_their_positions(database: Database) -> None:
     await put_note(database, LOG, log(GRAZ, TEA))
     await put_note(database, BANK, f"{GRAZ}\n")
     await put_note(database, "memory/plain.md", log(GRAZ))
@@ -58,7 +58,7 @@ async def test_lines_are_known_with_their_places(database: Database) -> None:
     assert await count(database) == MemoryCounts(memories=2, lines=3, pages=0)
 
 
-async def test_only_files_of_another_version_are_read(database: Database) -> None:
+async def test_only_changed_files_are_read(database: Database) -> None:
     await put_note(database, LOG, log(GRAZ))
     await put_note(database, OTHER, log(TEA))
     before = await database.memories.files()
@@ -68,7 +68,7 @@ async def test_only_files_of_another_version_are_read(database: Database) -> Non
     assert [[one.memory for one in lines] for lines in after.lines.values()] == [[id_of(TEA), id_of(GRAZ)]]
 
 
-async def test_a_line_that_only_moved_keeps_its_row(database: Database) -> None:
+async def test_moved_line_keeps_its_row(database: Database) -> None:
     await put_note(database, LOG, log(GRAZ, TEA))
     before = {one.memory: one.chunk for one in (await lines_of(database))[LOG]}
     await put_note(database, LOG, log("- B: swam", TEA, GRAZ))
@@ -77,7 +77,7 @@ async def test_a_line_that_only_moved_keeps_its_row(database: Database) -> None:
     assert (await count(database)).lines == 3
 
 
-async def test_the_same_words_state_a_memory_only_where_they_stand_as_one(database: Database) -> None:
+async def test_line_is_a_memory_only_under_its_heading(database: Database) -> None:
     await put_note(database, LOG, f"## Retain\n\n{GRAZ}\n")
     await put_note(database, LOG, f"## Said\n\n{GRAZ}\n")
     assert await count(database) == MemoryCounts()
@@ -85,7 +85,7 @@ async def test_the_same_words_state_a_memory_only_where_they_stand_as_one(databa
     assert (await count(database)).lines == 1
 
 
-async def test_memories_go_with_their_file(database: Database) -> None:
+async def test_memories_are_removed_with_their_file(database: Database) -> None:
     await put_note(database, LOG, log(GRAZ))
     await put_note(database, OTHER, log(GRAZ))
     await put_note(database, PAGE, "# Peter\n")
@@ -95,7 +95,7 @@ async def test_memories_go_with_their_file(database: Database) -> None:
     assert await count(database) == MemoryCounts()
 
 
-async def test_a_renamed_log_keeps_its_rows(database: Database) -> None:
+async def test_renamed_log_keeps_its_rows(database: Database) -> None:
     await put_note(database, LOG, log(GRAZ, TEA))
     before = (await lines_of(database))[LOG]
     await database.documents.rename([Rename(LOG, OTHER, IndexedFile(stat_of("x"), 1))])
@@ -103,7 +103,7 @@ async def test_a_renamed_log_keeps_its_rows(database: Database) -> None:
     await count(database)
 
 
-async def test_pages_of_entities_are_known_by_their_names(database: Database) -> None:
+async def test_entity_pages_are_listed_with_names_and_aliases(database: Database) -> None:
     await put_note(database, PAGE, "---\naliases: [Pete, 彼得]\n---\n# Peter the Great\n\n- lives in Graz\n")
     await put_note(database, "bank/entities/the-castle.md", "no heading\n")
     await put_note(database, "bank/entities/old/anna.md", "# Anna\n")
@@ -124,7 +124,7 @@ async def test_pages_of_entities_are_known_by_their_names(database: Database) ->
         ("UPDATE memory_chunks SET memory = 'another'", "memories that their lines do not state"),
     ],
 )
-async def test_loss_is_noticed(database: Database, damage: str, problem: str) -> None:
+async def test_inconsistency_is_reported(database: Database, damage: str, problem: str) -> None:
     await put_note(database, LOG, log(GRAZ))
     assert await database.problems() == []
     with closing(open_index(database.path)) as other:
@@ -134,7 +134,7 @@ async def test_loss_is_noticed(database: Database, damage: str, problem: str) ->
 
 class TestCandidateFilter:
     async def filled(self, database: Database) -> int:
-        """Put prose and memories that all hold the same word, with a vector for each."""
+        """Write prose and memories that contain the same word, with a vector for each."""
         prose = "".join(f"## Part {number}\n\nThe quetzal flew over hill {number}.\n\n" for number in range(200))
         await put_note(database, "memory/prose.md", prose)
         await put_note(database, LOG, log(*(f"- W: the quetzal sat on tree {number}" for number in range(50))))
@@ -146,7 +146,7 @@ class TestCandidateFilter:
         question = Question("quetzal", terms=("quetzal",))
         return list((await read(database, best_matches, question, limit, admitted)).bm25)
 
-    async def test_words_are_filtered_before_the_cut(self, database: Database) -> None:
+    async def test_word_matches_are_filtered_before_the_limit(self, database: Database) -> None:
         await self.filled(database)
         memories = {one.chunk for one in (await lines_of(database))[LOG]}
         only = await self.words(database, CandidateFilter(only_memories=True))
@@ -161,7 +161,7 @@ class TestCandidateFilter:
         neither = CandidateFilter(chunks=some, without_memories=True)
         assert await self.words(database, neither) == []
 
-    async def test_vectors_are_filtered_before_the_cut(self, database: Database) -> None:
+    async def test_vectors_are_filtered_before_the_limit(self, database: Database) -> None:
         space = await self.filled(database)
         lines = (await lines_of(database))[LOG]
         only = await database.vectors.ids_within(space, CandidateFilter(only_memories=True))
@@ -187,7 +187,7 @@ class TestCandidateFilter:
         ],
     )
     async def test_no_table_is_scanned_for_each_candidate(self, database: Database, admitted: CandidateFilter) -> None:
-        """What a question asks for is looked up once, or by its key: a scan within a loop is quadratic."""
+        """Filters are evaluated once or looked up by key; a scan per candidate would be quadratic."""
         clauses, values = words._clauses(admitted)
         statement = words._CHUNKS.format(clauses=clauses)
         plan = await database.read(

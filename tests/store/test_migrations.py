@@ -1,11 +1,10 @@
-"""Forward-only migrations: every way leads to the same tables, and what stops one leaves the old tables or the new."""
+"""Forward-only migrations: every version ends with the same tables, and a failure leaves the old or the new ones."""
 
 import os
 import signal
 import stat
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import apsw
@@ -17,7 +16,7 @@ from memoryd.store.ledger.database import LEDGER, copies, copy_version
 from memoryd.store.migrations import History, migrate, new_database, read_migrations
 from memoryd.store.opening import FileHeader, log_of, read_header, version_of
 from tests.fault.faults import has_strace, most_calls, ran_traced
-from tests.store.dying import NEWEST, bring_up, history
+from tests.store.children import NEWEST, bring_up, history
 from tests.sweeps import some
 from tests.warm.programs import ran
 
@@ -26,7 +25,7 @@ ROWS = [(f"answer {seq} " * 400, "honey" if seq == 2 else "none") for seq in ran
 
 
 def make(path: Path, version: int) -> None:
-    """Make a ledger of an early version with rows in it, a part of them only in its log."""
+    """Create a ledger of an early version with rows, some of them only in its log."""
     path.write_bytes(new_database(history(1), page_bytes=PAGE_BYTES))
     db = Connector(path, is_history=True).writer()
     db.pragma("journal_mode", "wal")
@@ -40,7 +39,7 @@ def make(path: Path, version: int) -> None:
 
 
 def contents(path: Path) -> tuple[int, list[tuple[object, ...]], dict[str, list[tuple[object, ...]]]]:
-    """Return version, tables as they were worded, and all rows but what is made by chance."""
+    """Return the version, the table definitions, and all rows except the random key."""
     db = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
     assert db.execute("PRAGMA integrity_check").get == "ok"
     tables = sorted(db.execute("SELECT type, name, tbl_name, sql FROM sqlite_schema"))
@@ -51,7 +50,7 @@ def contents(path: Path) -> tuple[int, list[tuple[object, ...]], dict[str, list[
     return version, tables, rows
 
 
-def test_shipped_migrations_are_numbered_and_leave_the_transaction_alone() -> None:
+def test_shipped_migrations_have_no_transaction_statements() -> None:
     shipped = read_migrations("ledger")
     assert len(shipped) == LEDGER.version
     for version, sql in enumerate(shipped, 1):
@@ -60,7 +59,7 @@ def test_shipped_migrations_are_numbered_and_leave_the_transaction_alone() -> No
 
 
 @pytest.mark.parametrize("version", range(1, NEWEST + 1))
-def test_every_version_ends_at_the_same_tables_with_the_same_rows(tmp_path: Path, version: int) -> None:
+def test_every_version_migrates_to_same_tables_and_rows(tmp_path: Path, version: int) -> None:
     path, fresh = tmp_path / "ledger.sqlite", tmp_path / "fresh.sqlite"
     make(path, version)
     assert bring_up(path, history(NEWEST)) == NEWEST - version
@@ -73,7 +72,7 @@ def test_every_version_ends_at_the_same_tables_with_the_same_rows(tmp_path: Path
 
 
 @pytest.mark.parametrize("version", range(1, NEWEST))
-def test_copy_is_the_ledger_as_it_was_and_for_its_owner_alone(tmp_path: Path, version: int) -> None:
+def test_copy_equals_old_ledger_and_is_private(tmp_path: Path, version: int) -> None:
     path = tmp_path / "ledger.sqlite"
     make(path, version)
     before, old_mask = contents(path), os.umask(0)
@@ -90,11 +89,11 @@ def test_copy_is_the_ledger_as_it_was_and_for_its_owner_alone(tmp_path: Path, ve
     assert (header.application, header.version) == (LEDGER.application, version)
 
 
-def test_newer_version_is_refused_and_nothing_of_it_written(tmp_path: Path) -> None:
+def test_newer_version_is_refused_and_unchanged(tmp_path: Path) -> None:
     path = tmp_path / "ledger.sqlite"
     make(path, NEWEST)
     before = {one: one.read_bytes() for one in (path, log_of(path))}
-    assert read_header(path) == FileHeader(LEDGER.application, 1, 0), "the log alone knows"
+    assert read_header(path) == FileHeader(LEDGER.application, 1, 0), "only the log has the new version"
     db = Connector(path, is_history=True).writer()
     db.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
     with pytest.raises(ForeignDatabase, match=f"has version {NEWEST}, of a newer memoryd; this one knows 1"):
@@ -112,7 +111,7 @@ def test_newer_version_is_refused_and_nothing_of_it_written(tmp_path: Path) -> N
         "DROP TABLE held_answers; CREATE TABLE held_answers (a); syntax error",
     ],
 )
-def test_migration_that_fails_leaves_all_as_it_was(tmp_path: Path, sql: str) -> None:
+def test_failed_migration_leaves_old_version(tmp_path: Path, sql: str) -> None:
     path = tmp_path / "ledger.sqlite"
     make(path, 1)
     before = contents(path)
@@ -123,7 +122,7 @@ def test_migration_that_fails_leaves_all_as_it_was(tmp_path: Path, sql: str) -> 
     assert bring_up(path, history(NEWEST)) == NEWEST - 1
 
 
-def test_table_that_is_lacking_counts_as_damage_and_one_that_was_added_does_not(tmp_path: Path) -> None:
+def test_missing_index_is_damage_but_extra_table_is_not(tmp_path: Path) -> None:
     path = tmp_path / "ledger.sqlite"
     make(path, 1)
     db = apsw.Connection(str(path))
@@ -137,7 +136,7 @@ def test_table_that_is_lacking_counts_as_damage_and_one_that_was_added_does_not(
         bring_up(path, history(1))
 
 
-def test_numbers_with_a_gap_are_a_mistake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_gap_in_migration_numbers_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = tmp_path / "schema" / "odd"
     folder.mkdir(parents=True)
     (folder / "0001_a.sql").write_text("SELECT 1")
@@ -148,8 +147,8 @@ def test_numbers_with_a_gap_are_a_mistake(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 def run_child(path: Path, at: int, log: Path | None = None, inject: str = "", calls: str = "") -> tuple[int, str]:
-    """Migrate in a child, with a tracer if it has a log; return how it ended and what it wrote."""
-    code = "import sys, tests.store.dying as it; it.migrate_and_die(sys.argv[1], int(sys.argv[2]))"
+    """Migrate in a child, traced if a log is given; return its exit code and output."""
+    code = "import sys, tests.store.children as it; it.migrate_and_die(sys.argv[1], int(sys.argv[2]))"
     if log is not None:
         ended, told = ran_traced(code, path, str(at), log=log, inject=inject, calls=(calls,) if calls else ())
         return ended, told.decode()
@@ -159,7 +158,7 @@ def run_child(path: Path, at: int, log: Path | None = None, inject: str = "", ca
 
 @pytest.fixture(scope="module")
 def versions(tmp_path_factory: pytest.TempPathFactory) -> dict[int, object]:
-    """What a ledger of each version holds, whichever way it came there."""
+    """Return the contents of a ledger of each version."""
     folder = tmp_path_factory.mktemp("versions")
     for version in range(1, NEWEST + 1):
         make(folder / f"{version}", version)
@@ -174,7 +173,7 @@ def statements(folder: Path) -> int:
 
 
 @pytest.mark.sweep
-def test_killed_before_any_statement_it_is_one_version_or_the_next(tmp_path: Path, versions: dict[int, object]) -> None:
+def test_kill_before_any_statement_leaves_a_whole_version(tmp_path: Path, versions: dict[int, object]) -> None:
     total = statements(tmp_path)
     assert total > 15
     seen = set()
@@ -193,27 +192,21 @@ def test_killed_before_any_statement_it_is_one_version_or_the_next(tmp_path: Pat
 
 
 def check_copies(path: Path, versions: dict[int, object]) -> None:
-    """What lies beside a migrated ledger is whole: a copy for each version that a migration began at."""
+    """Fail unless there is a copy of each version that a migration started from, and all are whole."""
     found = copies(path)
     assert found
     for copy in found:
         assert contents(copy) == versions[int(copy.name.rpartition("-")[2]) - 1]
 
 
-def calls(total: int) -> Iterator[int]:
-    yield from some(range(1, total + 1), 2)
-
-
 @pytest.mark.sweep
 @pytest.mark.skipif(not has_strace(), reason="strace is missing or may not trace")
 @pytest.mark.parametrize("call", ["pwrite64", "fdatasync", "ftruncate"])
-def test_killed_at_a_system_call_it_is_one_version_or_the_next(
-    tmp_path: Path, versions: dict[int, object], call: str
-) -> None:
+def test_kill_at_system_call_leaves_a_whole_version(tmp_path: Path, versions: dict[int, object], call: str) -> None:
     make(tmp_path / "counted", 1)
     run_child(tmp_path / "counted", 0, tmp_path / "calls", calls=call)
     total = most_calls(tmp_path / "calls", call)
-    for at in calls(total):
+    for at in some(range(1, total + 1), 2):
         path = tmp_path / f"{at}.sqlite"
         make(path, 1)
         code, _ = run_child(path, 0, tmp_path / "log", f"{call}:signal=KILL:when={at}")

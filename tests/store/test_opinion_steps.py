@@ -1,9 +1,6 @@
-"""The steps of opinions in a real ledger: in order, once each, apart by workspace, and gone when they are forgotten."""
+"""The steps of opinions in a real ledger: ordered, stored once, separate per workspace, and forgettable."""
 
-from collections.abc import AsyncIterator
-from concurrent.futures import ThreadPoolExecutor
 from datetime import date
-from pathlib import Path
 
 import apsw
 import pytest
@@ -30,15 +27,7 @@ async def forget(ledger: Ledger, workspace: str) -> int:
     return await ledger.erase(lambda db: forget_steps(db, workspace, [MemoryId("secret")]))
 
 
-@pytest.fixture
-async def ledger(tmp_path: Path) -> AsyncIterator[Ledger]:
-    with ThreadPoolExecutor(1) as executor:
-        opened = Ledger(tmp_path / "ledger.sqlite", executor)
-        yield opened
-        await opened.close()
-
-
-async def test_steps_come_back_bit_for_bit_and_in_order(ledger: Ledger) -> None:
+async def test_steps_are_read_back_exactly_and_in_order(ledger: Ledger) -> None:
     rows = OpinionSteps(ledger, "/ws")
     assert await rows.all() == ()
     assert not ledger.path.exists()
@@ -50,7 +39,7 @@ async def test_steps_come_back_bit_for_bit_and_in_order(ledger: Ledger) -> None:
     assert await OpinionSteps(ledger, "/other").all() == ()
 
 
-async def test_steps_recorded_twice_are_recorded_once(ledger: Ledger) -> None:
+async def test_repeated_steps_are_stored_once(ledger: Ledger) -> None:
     rows = OpinionSteps(ledger, "/ws")
     made = steps_of(TEA, ("a", Label.REINFORCE, 1))
     assert [await rows.add(made, 1.0), await rows.add(made, 2.0)] == [1, 0]
@@ -59,7 +48,7 @@ async def test_steps_recorded_twice_are_recorded_once(ledger: Ledger) -> None:
     assert list(await rows.all()) == made
 
 
-async def test_all_steps_of_a_run_are_recorded_or_none(ledger: Ledger) -> None:
+async def test_steps_of_a_run_are_stored_atomically(ledger: Ledger) -> None:
     rows = OpinionSteps(ledger, "/ws")
     made = steps_of(TEA, ("a", Label.REINFORCE, 1), ("b", Label.REINFORCE, 2))
     broken = [made[0], Step(TEA, MemoryId("b"), "often", "", date(2026, 1, 2), "r1", 0.7, 0.7, 0.7)]  # type: ignore[arg-type]
@@ -68,7 +57,7 @@ async def test_all_steps_of_a_run_are_recorded_or_none(ledger: Ledger) -> None:
     assert await rows.all() == ()
 
 
-async def test_forgotten_evidence_leaves_the_opinion_as_if_it_had_never_been(ledger: Ledger) -> None:
+async def test_forgetting_evidence_recalculates_the_opinion(ledger: Ledger) -> None:
     rows = OpinionSteps(ledger, "/ws")
     said = (("a", Label.REINFORCE, 1), ("secret", Label.CONTRADICT, 2), ("c", Label.REINFORCE, 3))
     await rows.add([*steps_of(TEA, *said), *steps_of(MemoryId("secret"), ("a", Label.REINFORCE, 1))], 1.0)
@@ -83,7 +72,7 @@ async def test_forgotten_evidence_leaves_the_opinion_as_if_it_had_never_been(led
         assert b"secret" not in part.read_bytes()
 
 
-async def test_purged_memory_leaves_steps_that_come_out_of_each_other(ledger: Ledger) -> None:
+async def test_purge_leaves_consistent_steps(ledger: Ledger) -> None:
     rows = OpinionSteps(ledger, "/ws")
     said = (("a", Label.CONTRADICT, 1), ("secret", Label.CONTRADICT, 2), ("c", Label.CONTRADICT, 3))
     await rows.add(steps_of(TEA, *said), 1.0)

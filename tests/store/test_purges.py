@@ -1,9 +1,9 @@
-"""The count of purges: nothing that was read before or beside one counts as read since."""
+"""The purge counter: data read before or during a purge does not count as read since."""
 
 from memoryd.store.index.vectors import Purges
 
 
-def test_purge_that_began_since_is_known() -> None:
+def test_mark_before_a_purge_is_outdated() -> None:
     purges = Purges()
     before = purges.mark
     assert purges.has_none_since(before)
@@ -13,14 +13,14 @@ def test_purge_that_began_since_is_known() -> None:
     assert purges.has_none_since(purges.mark)
 
 
-def test_nothing_is_known_of_what_was_read_beside_a_purge() -> None:
+def test_mark_during_a_purge_is_outdated() -> None:
     purges = Purges()
     with purges.counted():
-        beside = purges.mark
-    assert not purges.has_none_since(beside)
+        during = purges.mark
+    assert not purges.has_none_since(during)
 
 
-def test_purge_ends_with_the_last_of_those_under_way() -> None:
+def test_overlapping_purges_end_with_the_last() -> None:
     purges = Purges()
     with purges.counted():
         with purges.counted():

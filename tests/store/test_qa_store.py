@@ -1,12 +1,10 @@
-"""The files of the question-and-answer store: nothing lost, nothing of others touched, each agent its own."""
+"""The files of the question-and-answer store: no turn is lost, foreign files stay, each agent has its own sessions."""
 
 import asyncio
 import contextlib
 import json
 import os
 import signal
-import subprocess
-import sys
 from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta
@@ -25,12 +23,12 @@ from memoryd.search.ranking import commonness
 from memoryd.sessions.main_file import TOPICS_HEAD
 from memoryd.sessions.qa_store import QaMaintenance, QaStore
 from memoryd.sessions.session_files import SessionFiles, StoredSession
+from tests.store.children import child, kill_at_system_call
+from tests.store.rows import bytes_in
 from tests.sweeps import swept, whole_or
 from tests.unit.domain.sessions.seven_turns import BEGUN, KEY, SEVEN
 from tests.waiting import eventually_async
-from tests.warm.programs import started
 
-ROOT = Path(__file__).parents[2]
 MAIN, TOPICS = "memory/qa-index.json", "memory/topics.txt"
 NAME = "discord-常规-20260130"
 
@@ -47,18 +45,14 @@ def say(store: QaStore, session: str, *questions: str, agent: str = "main", at: 
 
 
 def problems_of(store: QaStore) -> list[str]:
-    told = (f"{path}: {problem}" for path, problem, _ in store.sessions.session_problems())
-    return [*store.sessions.main_problems, *told]
+    reported = (f"{path}: {problem}" for path, problem, _ in store.sessions.session_problems())
+    return [*store.sessions.main_problems, *reported]
 
 
 def main_of(workspace: Path) -> dict[str, object]:
     value = json.loads((workspace / MAIN).read_bytes())
     assert isinstance(value, dict)
     return value
-
-
-def bytes_below(workspace: Path) -> dict[str, bytes]:
-    return {str(path): path.read_bytes() for path in workspace.rglob("*") if path.is_file()}
 
 
 @pytest.fixture
@@ -70,7 +64,7 @@ def seven(tmp_path: Path) -> QaStore:
     return store
 
 
-def test_seven_turns_are_the_files_of_the_reference(seven: QaStore, tmp_path: Path) -> None:
+def test_seven_turns_match_the_reference_files(seven: QaStore, tmp_path: Path) -> None:
     assert problems_of(seven) == []
     document = main_of(tmp_path)
     (session,) = parse_document((tmp_path / MAIN).read_bytes()).entries
@@ -84,7 +78,7 @@ def test_seven_turns_are_the_files_of_the_reference(seven: QaStore, tmp_path: Pa
     assert f"discord_config\tsession:{NAME}#Q2\n" in (tmp_path / TOPICS).read_text(encoding="utf-8")
 
 
-def test_context_is_the_sequence_that_belongs_to_the_message(seven: QaStore, tmp_path: Path) -> None:
+def test_context_is_the_matching_sequence(seven: QaStore, tmp_path: Path) -> None:
     for store in (seven, opened(tmp_path)):
         found = store.sequences.find("你觉得这个设计怎么样？", agent="main", current=NAME, turns=3)
         assert [turn.seq for turn in found.turns] == [5, 6, 7]
@@ -92,7 +86,7 @@ def test_context_is_the_sequence_that_belongs_to_the_message(seven: QaStore, tmp
         assert [turn.seq for turn in store.sequences.find(None, agent="main", current=NAME).turns] == [3, 4, 5, 6, 7]
 
 
-def test_session_goes_on_until_it_has_rested_for_six_hours(seven: QaStore) -> None:
+def test_session_ends_after_six_idle_hours(seven: QaStore) -> None:
     last = SEVEN[-1].timestamp
     assert seven.turns.session_for(KEY, "main", last + timedelta(hours=5)) == NAME
     assert seven.turns.session_for(KEY, "main", last + timedelta(hours=6)) == "discord-常规-20260131"
@@ -103,7 +97,7 @@ def test_session_goes_on_until_it_has_rested_for_six_hours(seven: QaStore) -> No
     assert seven.turns.newest_session(KEY, "other") is None
 
 
-def test_conversation_without_a_rest_is_of_several_sessions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_long_conversation_is_split_into_sessions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("memoryd.domain.sessions.names.MANY_TURNS", 10)
     monkeypatch.setattr("memoryd.domain.sessions.names.HALVING_TURNS", 2)
     store, at = opened(tmp_path), BEGUN
@@ -123,9 +117,7 @@ def _created(session: Session) -> datetime:
     return session.created
 
 
-def test_long_session_is_gone_on_with_for_what_was_sent_twice_and_where_nothing_is_remembered(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_full_session_takes_repeats_and_stays_withheld(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("memoryd.domain.sessions.names.MANY_TURNS", 2)
     monkeypatch.setattr("memoryd.domain.sessions.names.HALVING_TURNS", 1)
     store, at = opened(tmp_path), BEGUN + timedelta(seconds=19)
@@ -139,7 +131,7 @@ def test_long_session_is_gone_on_with_for_what_was_sent_twice_and_where_nothing_
     assert store.turns.append_by_key(KEY, later, agent="main") is None
 
 
-def test_turn_that_comes_late_is_told_where_it_was_said(seven: QaStore, tmp_path: Path) -> None:
+def test_late_turn_is_ordered_by_its_time(seven: QaStore, tmp_path: Path) -> None:
     at = SEVEN[2].timestamp + timedelta(seconds=1)
     added = seven.turns.append_by_key(KEY, RawTurn("was the umbrella yours?", None, at), agent="main")
     assert added is not None
@@ -151,7 +143,7 @@ def test_turn_that_comes_late_is_told_where_it_was_said(seven: QaStore, tmp_path
         assert [turn.seq for turn in last.turns] == [1, 2, 3, 8, 4, 5, 6, 7]
 
 
-def test_turn_of_another_day_begins_another_session_and_is_answered_there(seven: QaStore) -> None:
+def test_turn_of_an_earlier_day_gets_its_own_session(seven: QaStore) -> None:
     at = BEGUN - timedelta(days=2)
     added = seven.turns.append_by_key(KEY, RawTurn("what did the dentist say?", None, at), agent="main")
     assert added is not None
@@ -172,17 +164,13 @@ def add_in_child(workspace: str, prefix: str, count: str) -> None:
             store.sessions.flush()
 
 
-def child(call: str, *arguments: object) -> "subprocess.Popen[bytes]":
-    code = f"import sys, tests.store.test_qa_store as it; it.{call}(*sys.argv[1:])"
-    command = [sys.executable, "-c", code, *map(str, arguments)]
-    return started(command, cwd=ROOT, stdout=subprocess.PIPE)
-
-
 @pytest.mark.sweep
-def test_writers_in_threads_and_processes_lose_no_turn(tmp_path: Path) -> None:
+def test_concurrent_writers_lose_no_turn(tmp_path: Path) -> None:
     store, count = opened(tmp_path), whole_or(17, 25)
     with contextlib.ExitStack() as stack:
-        children = [stack.enter_context(child("add_in_child", tmp_path, prefix, count)) for prefix in "ab"]
+        children = [
+            stack.enter_context(child("test_qa_store", "add_in_child", tmp_path, prefix, count)) for prefix in "ab"
+        ]
         with ThreadPoolExecutor(2) as pool:
             list(pool.map(lambda number: say(store, "shared", f"c{number}"), range(count)))
         assert [one.wait() for one in children] == [0, 0]
@@ -198,18 +186,9 @@ def test_writers_in_threads_and_processes_lose_no_turn(tmp_path: Path) -> None:
 
 
 def die_at(workspace: str, fatal: str) -> None:
-    """Add, flush and archive, telling each turn that was added; be killed at the n-th call to the system."""
-    left = int(fatal)
-
-    def count(event: str, _: object) -> None:
-        nonlocal left
-        if event.split(".")[0] in ("open", "os", "tempfile", "fcntl", "ctypes"):
-            left -= 1
-            if left == 0:
-                os.kill(os.getpid(), signal.SIGKILL)
-
+    """Add, flush and archive, reporting each added turn; be killed at the n-th system call."""
     store = opened(Path(workspace))
-    sys.addaudithook(count)
+    kill_at_system_call(int(fatal))
     for step in range(3):
         say(store, "new", f"question {step}")
         os.write(1, b"a")
@@ -222,26 +201,26 @@ def die_at(workspace: str, fatal: str) -> None:
 
 
 @swept("fatal", range(1, 155), 2)
-def test_killed_writer_leaves_before_or_after(tmp_path: Path, fatal: int) -> None:
+def test_killed_writer_leaves_whole_states(tmp_path: Path, fatal: int) -> None:
     store = opened(tmp_path)
     say(store, "old", "first question", "second question")
     store.sessions.flush()
-    with child("die_at", tmp_path, fatal) as killed:
+    with child("test_qa_store", "die_at", tmp_path, fatal) as killed:
         assert killed.stdout is not None
-        told = killed.stdout.read()
-        assert (killed.wait() == -signal.SIGKILL) != (b"!" in told)
+        reported = killed.stdout.read()
+        assert (killed.wait() == -signal.SIGKILL) != (b"!" in reported)
     after = opened(tmp_path)
     assert problems_of(after) == []
     old = after.sessions.read(SessionId("old"), agent="main")
-    assert len(old.turns) in ({3} if b"o" in told else {2, 3})
+    assert len(old.turns) in ({3} if b"o" in reported else {2, 3})
     new = questions_of(after, "new")
-    assert new in (told.count(b"a"), told.count(b"a") + 1)
+    assert new in (reported.count(b"a"), reported.count(b"a") + 1)
     after.sessions.flush()
     document = parse_document((tmp_path / MAIN).read_bytes())
     (tmp_path / MAIN).unlink()
     rebuilt = opened(tmp_path)
     rebuilt.sessions.flush()
-    # where all sessions lie in the archive there is nothing to make it of
+    # no main file is written when all sessions are archived
     assert (parse_document((tmp_path / MAIN).read_bytes()) if document.entries else QaDocument()) == document
 
 
@@ -252,7 +231,7 @@ def questions_of(store: QaStore, name: str) -> int:
         return 0
 
 
-def test_lost_main_file_is_made_again(seven: QaStore, tmp_path: Path) -> None:
+def test_lost_main_file_is_rebuilt(seven: QaStore, tmp_path: Path) -> None:
     before = (tmp_path / MAIN).read_bytes()
     (tmp_path / MAIN).unlink()
     store = opened(tmp_path)
@@ -261,7 +240,7 @@ def test_lost_main_file_is_made_again(seven: QaStore, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("damage", [b"", b"{", b'{"version": 1, "structure": "sequence-indexed-qa", "sessions": 7}'])
-def test_damaged_main_file_is_made_again_and_its_bytes_kept(seven: QaStore, tmp_path: Path, damage: bytes) -> None:
+def test_damaged_main_file_is_rebuilt_and_kept_aside(seven: QaStore, tmp_path: Path, damage: bytes) -> None:
     before = (tmp_path / MAIN).read_bytes()
     (tmp_path / MAIN).write_bytes(damage)
     for store in (seven, opened(tmp_path)):
@@ -307,7 +286,7 @@ def test_foreign_topics_file_is_reported_and_never_written(tmp_path: Path) -> No
         (b'{"session_id": "other", "created": "2026-01-30T18:16:00Z", "qa_sequence": []}', "its session_id is 'other'"),
     ],
 )
-def test_session_file_that_is_not_ours_is_reported_and_never_written(
+def test_foreign_session_file_is_reported_and_never_written(
     seven: QaStore, tmp_path: Path, data: bytes, why: str
 ) -> None:
     path = tmp_path / f"memory/sessions/{NAME}.json"
@@ -320,11 +299,11 @@ def test_session_file_that_is_not_ours_is_reported_and_never_written(
         assert path.read_bytes() == data
         (problem,) = problems_of(store)
         assert problem.startswith(f"memory/sessions/{NAME}.json: {why}")
-        # the name is taken, so that the conversation goes on in another file
+        # the conversation continues in another file, because the name is taken
         assert store.turns.session_for(KEY, "main", SEVEN[-1].timestamp) == f"{NAME}-2"
 
 
-def test_symlink_leads_nowhere(tmp_path: Path) -> None:
+def test_symlinked_folder_is_refused(tmp_path: Path) -> None:
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     workspace = tmp_path / "ws"
@@ -336,7 +315,7 @@ def test_symlink_leads_nowhere(tmp_path: Path) -> None:
     assert list(elsewhere.iterdir()) == []
 
 
-def test_what_others_wrote_is_kept(seven: QaStore, tmp_path: Path) -> None:
+def test_unknown_keys_of_other_programs_are_kept(seven: QaStore, tmp_path: Path) -> None:
     path = tmp_path / f"memory/sessions/{NAME}.json"
     value = json.loads(path.read_bytes())
     value["mood"] = "good"
@@ -353,7 +332,7 @@ def test_what_others_wrote_is_kept(seven: QaStore, tmp_path: Path) -> None:
     assert [turn["q"] for turn in after["qa_sequence"][7:]] == ["and now?", "and now?"]
 
 
-def test_start_reads_only_sessions_that_changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_start_reads_only_changed_sessions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     store = opened(tmp_path)
     for number in range(9):
         say(store, f"s{number}", f"boiler {number}")
@@ -373,7 +352,7 @@ def test_start_reads_only_sessions_that_changed(tmp_path: Path, monkeypatch: pyt
     assert again.sequences.find("flush", agent="main").choice.session == "s3"
 
 
-def test_long_session_is_found_though_the_main_file_has_a_stub(tmp_path: Path) -> None:
+def test_long_session_with_stub_is_found(tmp_path: Path) -> None:
     store = opened(tmp_path)
     say(store, "long", *(f"how to configure Valve{number}" for number in range(60)))
     store.sessions.flush()
@@ -386,7 +365,7 @@ def test_long_session_is_found_though_the_main_file_has_a_stub(tmp_path: Path) -
     assert again.sequences.find("boiler", agent="main", turns=1).turns[0].seq == 61
 
 
-def test_long_session_is_found_by_single_words_once_it_is_learned(tmp_path: Path) -> None:
+def test_long_session_is_found_by_single_words_once_learned(tmp_path: Path) -> None:
     store = opened(tmp_path)
     say(store, "long", *(f"how to configure Valve{number}" for number in range(60)))
     say(store, "long", "which thread has the brass adapter of the boiler?")
@@ -404,7 +383,7 @@ def test_long_session_is_found_by_single_words_once_it_is_learned(tmp_path: Path
     assert again.sequences.find("is that adapter made of brass?", agent="main").choice.session is None
 
 
-def test_answer_below_the_threshold_comes_back_when_it_is_marked(tmp_path: Path) -> None:
+def test_marked_answer_below_threshold_is_stored(tmp_path: Path) -> None:
     store = opened(tmp_path)
     added = store.turns.append("s", RawTurn("hi", "hello", BEGUN), agent="main")
     assert added is not None
@@ -416,15 +395,15 @@ def test_answer_below_the_threshold_comes_back_when_it_is_marked(tmp_path: Path)
             store.turns.mark(SessionId(name), seq, "x", agent=agent)
 
 
-def test_session_that_is_not_to_be_remembered_takes_nothing(seven: QaStore, tmp_path: Path) -> None:
+def test_withheld_session_takes_no_turn(seven: QaStore, tmp_path: Path) -> None:
     seven.turns.set_remembered(SessionId(NAME), False, agent="main")
-    before = bytes_below(tmp_path)
+    before = bytes_in(tmp_path)
     for store in (seven, opened(tmp_path)):
         assert store.turns.append(NAME, RawTurn("a secret", None, BEGUN), agent="main") is None
-    assert bytes_below(tmp_path) == before
+    assert bytes_in(tmp_path) == before
 
 
-def test_old_session_goes_to_the_archive_and_comes_back(tmp_path: Path) -> None:
+def test_old_session_is_archived_and_reactivated(tmp_path: Path) -> None:
     store = opened(tmp_path)
     say(store, "old", "the boiler leaks")
     say(store, "new", "trip to Lisbon", at=BEGUN + timedelta(days=20))
@@ -441,7 +420,7 @@ def test_old_session_goes_to_the_archive_and_comes_back(tmp_path: Path) -> None:
     assert list((tmp_path / "memory/archive").iterdir()) == []
 
 
-def test_keys_that_have_one_name_have_two_sessions(tmp_path: Path) -> None:
+def test_keys_with_same_session_name_get_separate_sessions(tmp_path: Path) -> None:
     keys = ["agent:main:telegram:dm:7", "agent:main:telegram:group:7", "telegram:direct:7"]
     stores = [opened(tmp_path) for _ in keys]
     raws = [RawTurn(f"from {key}", None, BEGUN) for key in keys]
@@ -465,17 +444,6 @@ def test_marked_answer_is_redacted(seven: QaStore) -> None:
     assert seven.sessions.read(SessionId(NAME), agent="main").turns[0].answer == "password: ***"
 
 
-def test_forgotten_session_is_in_no_file(seven: QaStore, tmp_path: Path) -> None:
-    (tmp_path / MAIN).write_bytes((tmp_path / MAIN).read_bytes()[:-9])
-    seven.sessions.flush()
-    assert len(list((tmp_path / "memory").glob("*.damaged-*"))) == 1
-    with pytest.raises(NotFound):
-        seven.forgetting.forget(SessionId(NAME), agent="other")
-    seven.forgetting.forget(SessionId(NAME), agent="main")
-    assert not [path for path, data in bytes_below(tmp_path).items() if NAME.encode() in data or NAME in path]
-    assert seven.sequences.find("你觉得这个设计怎么样？", agent="main").turns == ()
-
-
 def test_each_agent_has_its_own_sessions(seven: QaStore, tmp_path: Path) -> None:
     say(seven, "theirs", "记忆的设计", agent="other")
     for store in (seven, opened(tmp_path)):
@@ -490,8 +458,8 @@ def test_each_agent_has_its_own_sessions(seven: QaStore, tmp_path: Path) -> None
             store.sessions.read(SessionId(NAME), agent="other")
 
 
-def test_nothing_is_written_where_nothing_may_be(seven: QaStore, tmp_path: Path) -> None:
-    before, name = bytes_below(tmp_path), SessionId(NAME)
+def test_read_only_store_refuses_writes_and_answers(seven: QaStore, tmp_path: Path) -> None:
+    before, name = bytes_in(tmp_path), SessionId(NAME)
     store = opened(tmp_path, is_read_only=True)
     for write in (
         lambda: say(store, NAME, "x"),
@@ -503,7 +471,7 @@ def test_nothing_is_written_where_nothing_may_be(seven: QaStore, tmp_path: Path)
     ):
         with pytest.raises(Denied):
             write()
-    assert bytes_below(tmp_path) == before
+    assert bytes_in(tmp_path) == before
     assert [turn.seq for turn in store.sequences.find(None, agent="main", current=NAME, turns=1).turns] == [7]
 
 
@@ -514,7 +482,7 @@ def test_empty_workspace_stays_empty(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_turn_of_another_process_is_seen(tmp_path: Path) -> None:
+def test_turn_written_by_another_process_is_seen(tmp_path: Path) -> None:
     one, other = opened(tmp_path), opened(tmp_path)
     say(one, "s", "first")
     assert [turn.question for turn in other.sequences.find(None, agent="main", current="s").turns] == ["first"]
@@ -542,7 +510,7 @@ async def kept_up(store: QaStore, maintenance: QaMaintenance) -> AsyncIterator[N
             await task
 
 
-async def test_main_file_follows_and_old_sessions_leave(tmp_path: Path) -> None:
+async def test_maintenance_updates_main_file_and_archives(tmp_path: Path) -> None:
     maintenance = QaMaintenance(now=lambda: BEGUN + timedelta(days=31), update_seconds=0.01)
     store = QaStore(tmp_path, on_change=maintenance.note_change)
     store.sessions.open()
@@ -556,7 +524,7 @@ async def test_main_file_follows_and_old_sessions_leave(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="open files are told by /proc")
-def test_old_files_wait_for_the_next_update_to_be_freed(tmp_path: Path) -> None:
+def test_replaced_files_are_freed_at_next_flush(tmp_path: Path) -> None:
     def unfreed() -> int:
         links = (path.readlink() if path.is_symlink() else path for path in Path("/proc/self/fd").iterdir())
         return sum(str(tmp_path) in str(link) and "(deleted)" in str(link) for link in links)
@@ -570,7 +538,7 @@ def test_old_files_wait_for_the_next_update_to_be_freed(tmp_path: Path) -> None:
     assert unfreed() == 0
 
 
-def test_session_takes_no_turn_with_which_it_could_not_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_turn_that_would_make_session_unreadable_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("memoryd.sessions.session_files.MAX_BYTES", 2_000)
     store = opened(tmp_path)
     for number in range(5):

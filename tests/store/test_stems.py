@@ -1,4 +1,4 @@
-"""Stems in the word index: other forms of a word are found in their language, and short words by themselves alone."""
+"""Stems in the word index: other forms of a word are found in their language, and short words match only themselves."""
 
 from collections.abc import Iterator
 from contextlib import closing
@@ -51,7 +51,7 @@ APART = (
     "wed: wed; wedding weddings",
     "ye: ye; yes",
 )
-"""Words with one Porter stem that mean different things: the stem, and the groups that the index keeps apart."""
+"""Different words with the same Porter stem: the stem, and the groups that the index keeps apart."""
 
 
 @pytest.fixture
@@ -66,14 +66,14 @@ def asked(text: str) -> Question:
 
 
 def notes_for(db: apsw.Connection, text: str) -> list[str]:
-    """Return the notes that the words of a question find, best first."""
+    """Return the notes that match the words of a question, best first."""
     paths = dict(db.execute("SELECT c.id, f.path FROM chunks c JOIN files f ON f.id = c.file_id"))
     found = best_matches(db, asked(text), 100, CandidateFilter()).order()
     return list(dict.fromkeys(paths[chunk] for chunk in found))
 
 
 @pytest.mark.parametrize(("language", "first", "first_in_english"), [("de", 18, 16), ("es", 17, 13), ("fr", 20, 18)])
-def test_questions_in_other_forms_find_their_notes(
+def test_questions_with_other_word_forms_find_their_notes(
     db: apsw.Connection, language: str, first: int, first_in_english: int
 ) -> None:
     questions = [question for question in INFLECTED.questions if question.language == language]
@@ -86,7 +86,7 @@ def test_questions_in_other_forms_find_their_notes(
 
     assert count_first() >= first
     db.execute("DELETE FROM languages")
-    assert count_first() <= first_in_english, "the set tells nothing of stems"
+    assert count_first() <= first_in_english, "the set does not measure stems"
     check_consistency(db)
 
 
@@ -104,15 +104,15 @@ def test_questions_in_other_forms_find_their_notes(
         ("Ключи от гаража лежат на полке, где книги.", "Где мой ключ и полка?"),
     ],
 )
-def test_other_form_is_found_in_each_language(db: apsw.Connection, note: str, question: str) -> None:
+def test_other_word_form_is_found_in_each_language(db: apsw.Connection, note: str, question: str) -> None:
     put(db, "memory/a.md", f"{note}\n")
     put(db, "memory/b.md", "Nothing of this is in the note that is written here.\n")
     assert notes_for(db, question)[:1] == ["memory/a.md"]
     statistics = term_statistics(db, asked(question), [1])
-    assert statistics.terms, "what is found is evidence, too"
+    assert statistics.terms, "what is found counts as evidence"
 
 
-def test_japanese_and_korean_are_found_as_they_are_written(db: apsw.Connection) -> None:
+def test_japanese_and_korean_are_found_as_written(db: apsw.Connection) -> None:
     put(db, "memory/ja.md", "昨日は歯医者の予約を変更しました。\n")
     put(db, "memory/ko.md", "어제 치과 예약을 변경했습니다.\n")
     put(db, "memory/de.md", "Der Termin beim Zahnarzt ist nicht verschoben.\n")
@@ -120,7 +120,7 @@ def test_japanese_and_korean_are_found_as_they_are_written(db: apsw.Connection) 
     assert notes_for(db, "치과 예약")[:1] == ["memory/ko.md"]
 
 
-def test_english_notes_have_no_stems_and_their_questions_ask_for_none(db: apsw.Connection) -> None:
+def test_english_notes_and_questions_have_no_stems(db: apsw.Connection) -> None:
     put(db, "memory/a.md", "The houses at the harbour are owned by the city.\n")
     put(db, "memory/zh.md", "钥匙在厨房的抽屉里。\n")
     assert not list(db.execute("SELECT code FROM languages"))
@@ -129,7 +129,7 @@ def test_english_notes_have_no_stems_and_their_questions_ask_for_none(db: apsw.C
     assert with_stems(expression) == expression
 
 
-def test_question_looks_for_stems_of_its_language_or_of_all_where_it_is_unknown(db: apsw.Connection) -> None:
+def test_question_of_unknown_language_uses_stems_of_all(db: apsw.Connection) -> None:
     put(db, "memory/de.md", "Die Häuser am Hafen gehören nicht der Stadt.\n")
     put(db, "memory/es.md", "Las casas que están en el puerto no son de la ciudad.\n")
     holders = Holders()
@@ -139,7 +139,7 @@ def test_question_looks_for_stems_of_its_language_or_of_all_where_it_is_unknown(
     assert holders.languages(db, "en") == holders.languages(db, "zh") == ()
 
 
-def test_stem_that_many_notes_hold_is_not_looked_for() -> None:
+def test_very_common_stem_is_not_searched() -> None:
     assert stems_of("notes", "es") == ["not"]
     assert query_stems("notes", ["es"]) == []
 
@@ -153,9 +153,7 @@ def test_stem_that_many_notes_hold_is_not_looked_for() -> None:
         ("wo sind die Winterreifen?", "Im Winter stehen die Räder im Schuppen."),
     ],
 )
-def test_german_compounds_are_found_by_what_begins_them_and_by_their_parts(
-    db: apsw.Connection, question: str, note: str
-) -> None:
+def test_german_compounds_are_found_by_prefix_and_parts(db: apsw.Connection, question: str, note: str) -> None:
     put(db, "memory/other.md", "Der Elternabend ist im Dezember, die Kinder sind bei Oma und das Auto ist ein Skoda.")
     put(db, "memory/compound.md", note)
 
@@ -163,11 +161,11 @@ def test_german_compounds_are_found_by_what_begins_them_and_by_their_parts(
     db.execute("DELETE FROM languages")
     word = question.rstrip("?").split()[-1]
     assert each_with_stems(f'"{word}"', Holders().languages(db, "")) == [f'"{word}"'], (
-        "a workspace without German looks for none"
+        "a workspace without German has no compounds"
     )
 
 
-def test_phrases_and_beginnings_are_looked_for_as_they_are_written() -> None:
+def test_phrases_and_prefixes_are_not_stemmed() -> None:
     assert each_with_stems('"alte hauser"', ["de"]) == ['"alte hauser"']
     assert each_with_stems('"facades"*', ["de"]) == ['"facades"*']
     with_beginning = '("hauser" OR "haus" OR "hauser"*)'
@@ -182,7 +180,7 @@ def test_words_of_three_letters_or_less_have_no_stem(language: str) -> None:
 @pytest.mark.parametrize(
     ("short", "other"), [("hi", "his"), ("ok", "oak"), ("thx", "the"), ("us", "use"), ("id", "ide"), ("new", "news")]
 )
-def test_short_word_finds_no_other_word(db: apsw.Connection, short: str, other: str) -> None:
+def test_short_word_matches_only_itself(db: apsw.Connection, short: str, other: str) -> None:
     put(db, "memory/a.md", f"Nothing here but {other} and {other.title()}, or {other}_{other}.\n")
     put(db, "memory/b.md", f"Nothing here but {short.title()}.\n")
     assert notes_for(db, short) == ["memory/b.md"]
@@ -190,7 +188,7 @@ def test_short_word_finds_no_other_word(db: apsw.Connection, short: str, other: 
 
 
 @pytest.mark.parametrize("words", APART)
-def test_short_words_with_one_stem_are_apart(words: str) -> None:
+def test_short_words_with_same_stem_are_kept_apart(words: str) -> None:
     stem, _, rest = words.partition(": ")
     groups = [group.split() for group in rest.split("; ")]
     tokens = {_token(word) for group in groups for word in group}
@@ -209,7 +207,7 @@ def _token(word: str) -> str:
         return token
 
 
-def test_index_of_the_version_before_gets_stems_and_languages(tmp_path: Path) -> None:
+def test_index_of_previous_version_gets_stems_and_languages(tmp_path: Path) -> None:
     path = str(tmp_path / "index.sqlite")
     with closing(apsw.Connection(path)) as db:
         prepare_index(db)

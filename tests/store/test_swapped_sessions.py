@@ -1,4 +1,4 @@
-"""Another writer comes in the middle of a change, at each of its places: both turns are kept, every time."""
+"""Another writer interrupts a change at each point: both turns are kept."""
 
 from pathlib import Path
 
@@ -41,7 +41,7 @@ def longer(session: Session, question: str) -> Session:
 
 
 def edit(path: Path) -> None:
-    """Add a turn as a program does that knows nothing of our lock."""
+    """Add a turn like a program that does not use our lock."""
     draft = path.with_name("editor.tmp")
     draft.write_text(render_session(longer(parse_session(path.read_bytes()), "theirs")), encoding="utf-8")
     draft.replace(path)
@@ -55,9 +55,7 @@ def check_all_kept(store: QaStore, path: Path) -> None:
 
 
 @pytest.mark.parametrize("is_ours", [True, False])
-def test_writer_who_comes_while_a_change_is_decided_loses_nothing(
-    store: QaStore, path: Path, tmp_path: Path, is_ours: bool
-) -> None:
+def test_concurrent_write_before_exchange_is_kept(store: QaStore, path: Path, tmp_path: Path, is_ours: bool) -> None:
     decided: list[int] = []
 
     def decide(session: Session) -> Session:
@@ -69,13 +67,13 @@ def test_writer_who_comes_while_a_change_is_decided_loses_nothing(
         return longer(session, "ours")
 
     assert store.sessions.change(NAME, decide)
-    # decided anew from what the other has written
+    # decided again, from what the other writer stored
     assert decided == [1, 2]
     check_all_kept(store, path)
 
 
 @pytest.mark.parametrize(("is_before", "decisions"), [(True, [1, 2]), (False, [1])])
-def test_editor_who_saves_about_the_exchange_loses_nothing(
+def test_edit_around_the_exchange_is_kept(
     store: QaStore, path: Path, monkeypatch: pytest.MonkeyPatch, is_before: bool, decisions: list[int]
 ) -> None:
     decided: list[int] = []

@@ -1,10 +1,7 @@
-"""What was told for questions, in a real ledger: by turn, the stable block once, and gone with what it names."""
+"""What agents were shown per question, in a real ledger: by turn, the stable block once, removed when forgotten."""
 
 import asyncio
-from collections.abc import AsyncIterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
-from pathlib import Path
 
 import apsw
 import pytest
@@ -41,17 +38,10 @@ def turn(seq: int, *, etag: str = "e1", session: str = "s1") -> ToldTurn:
     )
 
 
-@pytest.fixture
-async def ledger(tmp_path: Path, executor: ThreadPoolExecutor) -> AsyncIterator[Ledger]:
-    opened = Ledger(tmp_path / "ledger.sqlite", executor)
-    yield opened
-    await opened.close()
-
-
-async def test_stable_block_is_kept_with_the_turn_in_which_it_was_new(ledger: Ledger) -> None:
+async def test_stable_block_is_stored_with_its_first_turn(ledger: Ledger) -> None:
     rows = ShownRows(ledger, "/ws")
     assert await rows.some("main", 10) == []
-    assert not ledger.path.exists(), "a look makes no file"
+    assert not ledger.path.exists(), "reading creates no file"
     await rows.put([turn(1), turn(2), turn(3, etag="e2"), turn(1, session="s2")])
     await rows.put([replace(turn(3), etag="later"), turn(4, etag="e2")])
     found = await rows.some("main", 10, session="s1")
@@ -66,9 +56,7 @@ async def test_stable_block_is_kept_with_the_turn_in_which_it_was_new(ledger: Le
     assert await rows.some("other", 10) == await ShownRows(ledger, "/other").some("main", 10) == []
 
 
-async def test_turns_are_paged_and_the_oldest_go_but_for_the_judged(
-    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_turns_are_paged_and_oldest_unjudged_are_dropped(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(turns, "TURNS_MAX", 3)
     rows = ShownRows(ledger, "/ws")
     await rows.put([turn(1), turn(2)])
@@ -85,9 +73,7 @@ async def test_turns_are_paged_and_the_oldest_go_but_for_the_judged(
     assert DRINK in (await rows.some("main", 10))[-1].parts
 
 
-async def test_turn_that_holds_the_stable_block_stays_as_long_as_one_that_has_it(
-    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_turn_with_stable_block_stays_while_in_use(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(turns, "TURNS_MAX", 3)
     rows = ShownRows(ledger, "/ws")
     for seq in range(1, 8):
@@ -96,10 +82,12 @@ async def test_turn_that_holds_the_stable_block_stays_as_long_as_one_that_has_it
     assert [(one.seq, one.stable_since) for one in kept] == [(7, 1), (6, 1), (5, 1), (1, 1)]
     assert CORE in kept[-1].parts
     await rows.put([turn(8, etag="e2"), turn(9, etag="e2"), turn(10, etag="e2")])
-    assert [one.seq for one in await rows.some("main", 10)] == [10, 9, 8], "it goes with the last that had it"
+    assert [one.seq for one in await rows.some("main", 10)] == [10, 9, 8], (
+        "it is dropped with the last turn that used it"
+    )
 
 
-async def test_pages_that_are_there_no_more_are_named_no_more(ledger: Ledger) -> None:
+async def test_names_of_deleted_pages_are_removed(ledger: Ledger) -> None:
     names = [f"bank/entities/{name}" for name in ("Wen.md", "wen.md#L1-L3", "old-name.md", "bram.md", "bram.md#L4")]
     rows = ShownRows(ledger, "/ws")
     parts = tuple(ToldPart(name=name, tokens=1, is_told=True) for name in [*names, "bank/world.md"])
@@ -110,7 +98,7 @@ async def test_pages_that_are_there_no_more_are_named_no_more(ledger: Ledger) ->
     assert b"old-name" not in ledger.path.read_bytes()
 
 
-async def test_conversation_that_is_forgotten_is_named_in_no_other(ledger: Ledger) -> None:
+async def test_citations_of_forgotten_conversation_are_removed(ledger: Ledger) -> None:
     rows = ShownRows(ledger, "/ws")
     names = ("session:ann", "session:ann#Q1-Q2", "session:anna#Q1", "sessions/main/ann.jsonl#L3")
     await rows.put([replace(turn(1), parts=tuple(ToldPart(name=name, tokens=1, is_told=True) for name in names))])
@@ -122,7 +110,7 @@ async def test_conversation_that_is_forgotten_is_named_in_no_other(ledger: Ledge
     assert b"ann.jsonl" not in ledger.path.read_bytes()
 
 
-async def test_what_is_forgotten_is_named_no_more(ledger: Ledger) -> None:
+async def test_names_of_forgotten_memory_and_session_are_removed(ledger: Ledger) -> None:
     rows = ShownRows(ledger, "/ws")
     await rows.put([turn(1), turn(1, session="s2")])
     await ForgottenRows(ledger, "/ws").purge({TEA}, Forgotten(lambda _text: False))
@@ -131,10 +119,10 @@ async def test_what_is_forgotten_is_named_no_more(ledger: Ledger) -> None:
     await ledger.forget_session("main", "s1")
     assert [one.session for one in await rows.some("main", 10)] == ["s2"]
     with closing(apsw.Connection(str(ledger.path))) as db:
-        assert db.execute("SELECT count(*) FROM told_parts").get == 2, "the parts go with their turn"
+        assert db.execute("SELECT count(*) FROM told_parts").get == 2, "parts are removed with their turn"
 
 
-async def test_who_asks_while_it_is_written_is_told_all(ledger: Ledger) -> None:
+async def test_listing_during_writes_is_complete(ledger: Ledger) -> None:
     turns = ShownTurns(ShownRows(ledger, "/ws"))
     writing = asyncio.ensure_future(turns.run(0.0))
     for seq in range(1, 30):
@@ -144,7 +132,7 @@ async def test_who_asks_while_it_is_written_is_told_all(ledger: Ledger) -> None:
     writing.cancel()
 
 
-async def test_turn_that_was_answered_before_something_was_forgotten_is_not_noted(ledger: Ledger) -> None:
+async def test_turn_answered_before_forgetting_is_not_stored(ledger: Ledger) -> None:
     turns = ShownTurns(ShownRows(ledger, "/ws"))
     mark = turns.mark
     turns.note(turn(1), mark)

@@ -1,6 +1,6 @@
-"""What is forgotten stays known as hashes, whichever of ledger, mirror and key is lost."""
+"""Tombstones survive the loss of the ledger, the mirror or the key."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -10,17 +10,10 @@ from memoryd.errors import StoreUnavailable
 from memoryd.memory.forgetting.tombstones import TombstoneStore
 from memoryd.store.ledger.forgotten import TombstoneRows
 from memoryd.store.ledger.ledger import Ledger
+from tests.store.rows import files_with
 
 ONE = ("id-1", "The alarm code is 4711")
 TWO = ("id-2", "The cellar is damp")
-
-
-@pytest.fixture
-async def ledger(tmp_path: Path, executor: ThreadPoolExecutor) -> AsyncIterator[Ledger]:
-    (tmp_path / "ws").mkdir()
-    made = Ledger(tmp_path / "state" / "ledger.sqlite", executor)
-    yield made
-    await made.close()
 
 
 def store(
@@ -29,6 +22,7 @@ def store(
     key: str = "ledger.sqlite.forgotten-key",
     others: Sequence[TombstoneStore] = (),
 ) -> TombstoneStore:
+    (folder / "ws").mkdir(exist_ok=True)
     return TombstoneStore(
         rows=TombstoneRows(ledger, str(folder / "ws")),
         workspace=folder / "ws",
@@ -37,13 +31,13 @@ def store(
     )
 
 
-async def test_nothing_is_made_before_something_is_forgotten(ledger: Ledger, tmp_path: Path) -> None:
+async def test_nothing_is_created_before_first_forgetting(ledger: Ledger, tmp_path: Path) -> None:
     assert not (await store(ledger, tmp_path).all()).contains(*ONE)
     assert not ledger.path.parent.exists()
     assert not (tmp_path / "ws" / ".memory").exists()
 
 
-async def test_what_is_begun_is_pending_until_it_is_finished(ledger: Ledger, tmp_path: Path) -> None:
+async def test_begun_forgetting_is_pending_until_finished(ledger: Ledger, tmp_path: Path) -> None:
     one = store(ledger, tmp_path)
     hashes = await one.begin([ONE])
 
@@ -53,9 +47,7 @@ async def test_what_is_begun_is_pending_until_it_is_finished(ledger: Ledger, tmp
     assert (await store(ledger, tmp_path).all()).contains(*ONE)
 
 
-async def test_the_mirror_knows_it_when_the_ledger_is_lost(
-    ledger: Ledger, tmp_path: Path, executor: ThreadPoolExecutor
-) -> None:
+async def test_mirror_replaces_a_lost_ledger(ledger: Ledger, tmp_path: Path, executor: ThreadPoolExecutor) -> None:
     one = store(ledger, tmp_path)
     await one.finish(await one.begin([ONE]))
     await ledger.close()
@@ -66,16 +58,16 @@ async def test_the_mirror_knows_it_when_the_ledger_is_lost(
     await again.close()
 
 
-async def test_nothing_of_the_text_is_on_disk(ledger: Ledger, tmp_path: Path) -> None:
+async def test_text_is_not_on_disk(ledger: Ledger, tmp_path: Path) -> None:
     one = store(ledger, tmp_path)
     await one.finish(await one.begin([ONE]))
     await ledger.close()
 
-    assert not [path for path in tmp_path.rglob("*") if path.is_file() and b"4711" in path.read_bytes()]
+    assert files_with(tmp_path, "4711") == []
     assert {path.stat().st_mode & 0o077 for path in tmp_path.rglob("*") if path.is_file()} == {0}
 
 
-async def test_what_is_released_may_be_remembered(ledger: Ledger, tmp_path: Path) -> None:
+async def test_released_text_is_no_longer_forgotten(ledger: Ledger, tmp_path: Path) -> None:
     one = store(ledger, tmp_path)
     await one.finish(await one.begin([ONE]))
 
@@ -84,10 +76,10 @@ async def test_what_is_released_may_be_remembered(ledger: Ledger, tmp_path: Path
     assert not await one.release(*ONE)
 
 
-async def test_a_mirror_that_cannot_be_written_costs_the_mirror_alone(ledger: Ledger, tmp_path: Path) -> None:
+async def test_unwritable_mirror_is_reported_and_ledger_works(ledger: Ledger, tmp_path: Path) -> None:
+    one = store(ledger, tmp_path)
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "ws" / ".memory").symlink_to(tmp_path / "elsewhere")
-    one = store(ledger, tmp_path)
 
     await one.finish(await one.begin([ONE]))
 
@@ -96,7 +88,7 @@ async def test_a_mirror_that_cannot_be_written_costs_the_mirror_alone(ledger: Le
     assert (await one.all()).contains(*ONE)
 
 
-async def test_a_key_that_is_none_is_told(ledger: Ledger, tmp_path: Path) -> None:
+async def test_invalid_key_is_reported(ledger: Ledger, tmp_path: Path) -> None:
     one = store(ledger, tmp_path)
     await one.begin([ONE])
     ledger.path.with_name("ledger.sqlite.forgotten-key").write_bytes(b"short")
@@ -105,7 +97,7 @@ async def test_a_key_that_is_none_is_told(ledger: Ledger, tmp_path: Path) -> Non
         await one.all()
 
 
-async def test_what_another_ledger_of_the_workspace_holds_is_known_and_let_go(
+async def test_tombstones_of_other_ledger_are_found_and_released(
     ledger: Ledger, tmp_path: Path, executor: ThreadPoolExecutor
 ) -> None:
     former = Ledger(tmp_path / "state" / "index-b-ledger.sqlite", executor)

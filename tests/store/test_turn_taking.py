@@ -1,4 +1,4 @@
-"""Turns of transcripts in the store: real files on both sides; each turn once, whatever happens in between."""
+"""Storing the turns of transcripts: each turn is taken once, whatever happens in between."""
 
 import asyncio
 import os
@@ -19,6 +19,7 @@ from memoryd.sessions.qa_store import QaStore
 from memoryd.sessions.session_turns import PlaceMovedError, SessionTurns
 from memoryd.sessions.transcripts.folders import AgentTranscripts, TranscriptFile, find_transcripts
 from memoryd.sessions.turn_taking import TurnTaking
+from tests.store.rows import bytes_in
 from tests.sweeps import whole_or
 from tests.transcripts_written import DAY, EVENT, answered, append, asked
 
@@ -55,7 +56,7 @@ class Taking:
         self.start()
 
     def start(self) -> None:
-        """Begin as a new process does."""
+        """Start as a new process does."""
         self.store = QaStore(self.workspace)
         self.store.sessions.open()
         self.taking = TurnTaking(
@@ -86,14 +87,13 @@ class Taking:
         return [question for _, question, _ in self.turns()]
 
     def all_files(self) -> dict[str, bytes]:
-        files = (path for path in self.workspace.rglob("*") if path.is_file())
-        return {str(path.relative_to(self.workspace)): path.read_bytes() for path in files}
+        return bytes_in(self.workspace)
 
 
 KEPT = "Set `retry: 3` in config.json5 and run `make deploy`, because the gateway drops the lease; then check the log."
 
 
-def test_question_gets_all_that_is_answered_before_the_next_one(tmp_path: Path) -> None:
+def test_question_gets_all_answers_before_the_next_question(tmp_path: Path) -> None:
     taking = Taking(tmp_path)
     taking.path.write_bytes(answered("Hello.") + asked("How do I deploy?") + EVENT + answered(KEPT))
     append(taking.path, answered("And wait."), asked("Why?", DAY + timedelta(minutes=3)))
@@ -101,15 +101,15 @@ def test_question_gets_all_that_is_answered_before_the_next_one(tmp_path: Path) 
     session = taking.store.sessions.read(SESSION, agent="main")
     assert [(turn.seq, turn.question) for turn in session.turns] == [(1, "How do I deploy?")]
     assert session.turns[0].timestamp == DAY
-    told = session.turns[0].answer or taking.held[0][2]
-    assert told == f"{KEPT} And wait."
+    answer = session.turns[0].answer or taking.held[0][2]
+    assert answer == f"{KEPT} And wait."
     assert (session.agent, session.key) == ("main", "transcript:s1.jsonl")
     append(taking.path, asked("Where?", DAY + timedelta(minutes=4)))
     taking.round()
-    assert taking.turns()[1:] == [(2, "Why?", None)], "nobody answered before the next question"
+    assert taking.turns()[1:] == [(2, "Why?", None)], "there was no answer before the next question"
 
 
-def test_last_question_waits_for_idleness_and_its_answer_may_still_grow(tmp_path: Path) -> None:
+def test_last_question_waits_until_idle_and_then_may_grow(tmp_path: Path) -> None:
     taking = Taking(tmp_path)
     taking.path.write_bytes(asked("One?") + answered("Yes.") + asked("Two?", DAY + timedelta(minutes=1)))
     taking.round()
@@ -120,7 +120,7 @@ def test_last_question_waits_for_idleness_and_its_answer_may_still_grow(tmp_path
     before = taking.all_files()
     taking.start()
     taking.round()
-    assert taking.all_files() == before, "nothing is new, and nothing is written"
+    assert taking.all_files() == before, "without new turns nothing is written"
     append(taking.path, answered("No problem.", DAY + timedelta(hours=1)), asked("Three?", DAY + timedelta(hours=1)))
     taking.idle = 0
     taking.round()
@@ -132,7 +132,7 @@ def test_last_question_waits_for_idleness_and_its_answer_may_still_grow(tmp_path
     assert [seq for seq, _, _ in taking.turns()] == [1, 2, 3]
 
 
-def test_answer_that_somebody_keeps_outlasts_a_late_addition(tmp_path: Path) -> None:
+def test_marked_answer_survives_a_late_addition(tmp_path: Path) -> None:
     taking = Taking(tmp_path)
     taking.path.write_bytes(asked("One?") + answered("Yes."))
     taking.idle = 601
@@ -146,7 +146,7 @@ def test_answer_that_somebody_keeps_outlasts_a_late_addition(tmp_path: Path) -> 
 
 @settings(max_examples=whole_or(5, 25), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.data())
-def test_each_turn_is_taken_once_however_it_comes_and_whoever_is_killed(
+def test_each_turn_is_taken_once_in_any_chunks_with_restarts(
     tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
 ) -> None:
     taking = Taking(tmp_path_factory.mktemp("taking"))
@@ -169,13 +169,13 @@ def test_each_turn_is_taken_once_however_it_comes_and_whoever_is_killed(
         assert taking.all_files() == {}
 
 
-def test_kill_between_the_write_and_its_memory_repeats_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_kill_after_write_repeats_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     taking = Taking(tmp_path)
     taking.path.write_bytes(asked("One?") + answered("Yes.") + asked("Two?", DAY + timedelta(minutes=1)))
     real = SessionTurns.take_transcript
 
     def killed(*arguments: object, **named: object) -> None:
-        real(*arguments, **named)  # type: ignore[arg-type]  # passed on as they come
+        real(*arguments, **named)  # type: ignore[arg-type]  # passed on unchanged
         raise OSError("killed")
 
     monkeypatch.setattr(SessionTurns, "take_transcript", killed)
@@ -249,16 +249,14 @@ def test_long_transcript_is_taken_in_steps(tmp_path: Path, monkeypatch: pytest.M
     assert taking.questions() == [f"Question {number}?" for number in range(60)]
 
 
-def test_small_transcript_waits_for_no_large_one_and_a_look_comes_in_between(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_small_transcript_does_not_wait_for_large_ones(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(turn_taking, "STEP_BYTES", 400)
     taking = Taking(tmp_path)
     at = [DAY + timedelta(minutes=number) for number in range(60)]
     for name in ("a.jsonl", NAME):
         append(taking.source / name, *(asked(f"Question {number}?", at[number]) for number in range(60)))
     append(taking.source / "small.jsonl", asked("Small?"), asked("More?", at[1]))
-    # each step ends with a look
+    # the folder is listed after each step
     taking.taking = TurnTaking(
         agent="main", look=taking._look, store=Access(taking.store), store_answer=taking._hold, poll_seconds=0.0
     )
@@ -274,7 +272,7 @@ def test_small_transcript_waits_for_no_large_one_and_a_look_comes_in_between(
     assert len(other.turns) == 59
 
 
-def test_long_transcript_is_written_a_few_times_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_long_transcript_is_written_in_few_steps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(turn_taking, "STEP_BYTES", 400)
     taking = Taking(tmp_path)
     for number in range(400):
@@ -290,11 +288,11 @@ def test_long_transcript_is_written_a_few_times_only(tmp_path: Path, monkeypatch
     monkeypatch.setattr(taking.store.sessions, "change", counted)
     taking.round()
     assert len(taking.questions()) == 399
-    # a quarter more each time, of some 130 steps
+    # each write takes a quarter more, of about 130 steps
     assert writes < 40
 
 
-def test_what_is_not_to_be_remembered_is_not_taken(tmp_path: Path) -> None:
+def test_withheld_transcript_is_not_taken(tmp_path: Path) -> None:
     taking = Taking(tmp_path)
     taking.path.write_bytes(asked("One?") + asked("Two?", DAY + timedelta(minutes=1)))
     taking.withheld.add(NAME)
@@ -312,9 +310,7 @@ def test_what_is_not_to_be_remembered_is_not_taken(tmp_path: Path) -> None:
     assert taking.questions() == ["One?"]
 
 
-def test_transcript_that_is_forgotten_while_it_is_read_does_not_come_back(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_transcript_forgotten_while_read_stays_forgotten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     taking = Taking(tmp_path)
     taking.path.write_bytes(asked("One?") + asked("Two?", DAY + timedelta(minutes=1)))
     taking.round()
@@ -332,7 +328,7 @@ def test_transcript_that_is_forgotten_while_it_is_read_does_not_come_back(
     assert not (taking.workspace / "memory" / "sessions" / f"{SESSION}.json").exists()
 
 
-def test_live_turns_and_those_of_transcripts_have_sessions_of_their_own(tmp_path: Path) -> None:
+def test_live_turns_and_transcripts_have_separate_sessions(tmp_path: Path) -> None:
     taking = Taking(tmp_path)
     taking.path.write_bytes(asked("One?") + asked("Two?", DAY + timedelta(minutes=1)))
     taking.round()
@@ -348,7 +344,7 @@ def test_live_turns_and_those_of_transcripts_have_sessions_of_their_own(tmp_path
     assert taking.questions() == ["One?"]
 
 
-def test_secrets_are_masked_and_hostile_places_cost_no_turn(tmp_path: Path) -> None:
+def test_secrets_are_masked_and_invalid_places_lose_no_turn(tmp_path: Path) -> None:
     taking = Taking(tmp_path)
     secret = "ghp_" + "a1B2c3D4e5" * 4
     taking.path.write_bytes(asked(f"Is {secret} right?") + asked("Two?", DAY + timedelta(minutes=1)))
@@ -367,7 +363,7 @@ def test_secrets_are_masked_and_hostile_places_cost_no_turn(tmp_path: Path) -> N
     assert taking.questions()[1:] == ["Two?"]
 
 
-def test_session_that_cannot_be_read_costs_its_transcript_alone(tmp_path: Path) -> None:
+def test_unreadable_session_affects_only_its_transcript(tmp_path: Path) -> None:
     taking = Taking(tmp_path)
     taking.path.write_bytes(asked("One?") + asked("Two?", DAY + timedelta(minutes=1)))
     (taking.source / "s2.jsonl").write_bytes(asked("Other?") + asked("More?", DAY + timedelta(minutes=1)))
@@ -383,7 +379,7 @@ def test_session_that_cannot_be_read_costs_its_transcript_alone(tmp_path: Path) 
     assert [turn.question for turn in other.turns] == ["Other?"]
 
 
-def test_unknown_format_is_told_and_a_folder_that_is_gone_is_no_turn(tmp_path: Path) -> None:
+def test_unknown_format_is_reported_and_missing_folder_is_empty(tmp_path: Path) -> None:
     taking = Taking(tmp_path)
     taking.path.write_text('{"a": 1}\n{"b": 2}\n')
     taking.round()

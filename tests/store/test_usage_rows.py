@@ -1,6 +1,5 @@
-"""The usage of memories in a real ledger: numbers come back as they were, apart by workspace, and can be forgotten."""
+"""The usage of memories in a real ledger: stored exactly, separate per workspace, and forgettable."""
 
-from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -25,19 +24,11 @@ USED = Usage(3, 0.1 + 0.2, Tier.PERIPHERAL, TierBasis(1.0 / 3, 0.6, False))
 PINNED = Usage(0, None, Tier.CORE, TierBasis(2.0, 0.5, True))
 
 
-@pytest.fixture
-async def ledger(tmp_path: Path) -> AsyncIterator[Ledger]:
-    with ThreadPoolExecutor(1) as executor:
-        opened = Ledger(tmp_path / "ledger.sqlite", executor)
-        yield opened
-        await opened.close()
-
-
-async def test_usage_comes_back_as_it_was(ledger: Ledger) -> None:
+async def test_usage_is_read_back_unchanged(ledger: Ledger) -> None:
     rows = UsageRows(ledger, "/ws")
     assert await rows.all() == {}
     await rows.put({})
-    assert not ledger.path.exists(), "nothing to keep makes no file"
+    assert not ledger.path.exists(), "empty usage creates no file"
     await rows.put({TEA: USED, COFFEE: PINNED})
     assert await rows.all() == {TEA: USED, COFFEE: PINNED}
     later = Usage(4, 9.0, Tier.WORKING, TierBasis(9.0, 0.7, True))
@@ -46,7 +37,7 @@ async def test_usage_comes_back_as_it_was(ledger: Ledger) -> None:
     assert await UsageRows(ledger, "/other").all() == {}
 
 
-async def test_what_no_line_states_goes_after_a_while(ledger: Ledger) -> None:
+async def test_usage_of_unstated_memory_expires(ledger: Ledger) -> None:
     rows = UsageRows(ledger, "/ws")
     await rows.put({TEA: USED, COFFEE: PINNED})
     assert await rows.note_stated({COFFEE}, 100.0, 50.0) == frozenset()
@@ -57,7 +48,7 @@ async def test_what_no_line_states_goes_after_a_while(ledger: Ledger) -> None:
     assert await rows.all() == {COFFEE: PINNED}
 
 
-async def test_clock_that_was_ahead_neither_hurries_nor_stops_that(ledger: Ledger) -> None:
+async def test_clock_set_back_does_not_change_expiry(ledger: Ledger) -> None:
     rows = UsageRows(ledger, "/ws")
     await rows.put({TEA: USED})
     assert await rows.note_stated((), 1e9, 50.0) == frozenset()
@@ -74,7 +65,7 @@ async def test_dropped_usage_leaves_no_byte(ledger: Ledger) -> None:
     assert not any(b"4b1d-the-tea" in one.read_bytes() for one in ledger.path.parent.iterdir())
 
 
-async def test_forgotten_memory_takes_its_usage_with_it(ledger: Ledger) -> None:
+async def test_forgetting_memory_deletes_its_usage(ledger: Ledger) -> None:
     rows, forgotten = UsageRows(ledger, "/ws"), ForgottenRows(ledger, "/ws")
     await rows.put({TEA: USED, COFFEE: PINNED})
     assert await forgotten.named() == {TEA, COFFEE}
@@ -82,7 +73,7 @@ async def test_forgotten_memory_takes_its_usage_with_it(ledger: Ledger) -> None:
     assert await rows.all() == {COFFEE: PINNED}
 
 
-async def test_read_only_ledger_is_read_and_never_written(tmp_path: Path) -> None:
+async def test_read_only_ledger_refuses_usage(tmp_path: Path) -> None:
     with ThreadPoolExecutor(1) as executor:
         ledger = Ledger(tmp_path / "ledger.sqlite", executor, is_read_only=True)
         rows = UsageRows(ledger, "/ws")
@@ -93,14 +84,14 @@ async def test_read_only_ledger_is_read_and_never_written(tmp_path: Path) -> Non
     assert list(tmp_path.iterdir()) == []
 
 
-async def test_a_tier_that_there_is_not_is_refused(ledger: Ledger) -> None:
+async def test_unknown_tier_is_refused(ledger: Ledger) -> None:
     await UsageRows(ledger, "/ws").put({TEA: USED})
     await ledger.close()
     with apsw.Connection(str(ledger.path)) as db, pytest.raises(apsw.ConstraintError):
         db.execute("UPDATE usage SET tier = 'best'")
 
 
-async def test_use_from_before_uses_were_asked_for_says_so_until_it_is_put_again(tmp_path: Path) -> None:
+async def test_usage_of_older_version_is_unearned_until_updated(tmp_path: Path) -> None:
     path = tmp_path / "ledger.sqlite"
     first = next(at for at, sql in enumerate(LEDGER.migrations) if "is_earned" in sql)
     old = History("the ledger", LEDGER.application, LEDGER.migrations[:first])
@@ -116,7 +107,7 @@ async def test_use_from_before_uses_were_asked_for_says_so_until_it_is_put_again
         await ledger.close()
 
 
-async def test_change_is_listed_with_what_it_put(ledger: Ledger) -> None:
+async def test_change_of_tier_is_logged_with_usage(ledger: Ledger) -> None:
     rows, changes = UsageRows(ledger, "/ws"), ChangeLog(ledger, "/ws")
     await rows.put({}, tier_changes({}, 9.0))
     assert not ledger.path.exists()

@@ -1,3 +1,5 @@
+"""The vector table: spaces, pending passages, and vectors that are no longer used."""
+
 import time
 
 import apsw
@@ -40,7 +42,7 @@ async def embed_all(database: Database, space: int, now: float = 1.0) -> int:
     return len(todo)
 
 
-def batch_of(batch: VectorBatch) -> VectorBatch:
+def same_batch(batch: VectorBatch) -> VectorBatch:
     return batch
 
 
@@ -61,7 +63,7 @@ async def space(database: Database) -> int:
 
 
 class TestVectors:
-    """The contract of the verbs."""
+    """The operations."""
 
     async def test_every_passage_is_pending_until_it_has_a_vector(self, database: Database, space: int) -> None:
         owed = await database.vectors.count_pending(space)
@@ -70,12 +72,12 @@ class TestVectors:
         assert await database.vectors.count_pending(space) == 0
         await database.write(check_consistency)
 
-    async def test_pending_text_is_the_passage_as_it_stands(self, database: Database, space: int) -> None:
+    async def test_pending_item_has_text_and_title_of_its_passage(self, database: Database, space: int) -> None:
         for item in (await database.vectors.pending(space, 1000)).passages:
             assert item.text in note("rent", "boiler")
             assert item.title in ("rent", "boiler")
 
-    async def test_newest_notes_come_first(self, database: Database, space: int) -> None:
+    async def test_newest_notes_are_pending_first(self, database: Database, space: int) -> None:
         await put_note(database, B, note("attic"))
         titles = [item.title for item in (await database.vectors.pending(space, 1000)).passages]
         assert titles[: titles.count("attic")] == ["attic"] * titles.count("attic")
@@ -84,13 +86,11 @@ class TestVectors:
         await embed_all(database, space)
         await put_note(database, B, note("rent", "boiler"))
         assert await database.vectors.count_pending(space) == 0
-        held = await database.vectors.load(space, 0, SIZE, ALL, batch_of)
+        held = await database.vectors.load(space, 0, SIZE, ALL, same_batch)
         passages = await read(database, passages_of_hashes, held.hashes.tolist())
         assert len(passages) == (await database.documents.counts()).passages
 
-    async def test_rejected_text_is_not_asked_for_again_until_the_space_is_dropped(
-        self, database: Database, space: int
-    ) -> None:
+    async def test_rejected_text_is_pending_again_once_space_is_dropped(self, database: Database, space: int) -> None:
         item = (await database.vectors.pending(space, 1)).passages[0]
         owed = await database.vectors.count_pending(space)
         await database.vectors.put(space, (), [(item.hash, "no vector")], 1.0)
@@ -102,11 +102,11 @@ class TestVectors:
         await embed_all(database, space)
         other = await space_of(database, "space-2")
         assert await database.vectors.count_pending(other) > 0
-        held = await database.vectors.load(other, 0, SIZE, ALL, batch_of)
+        held = await database.vectors.load(other, 0, SIZE, ALL, same_batch)
         assert len(held.ids) == len(held.hashes) == len(held.vectors) == 0
         assert await space_of(database) == space
 
-    async def test_vectors_are_read_back_by_hash_for_another_index(self, database: Database, space: int) -> None:
+    async def test_vectors_are_read_by_hash(self, database: Database, space: int) -> None:
         hashes = [item.hash for item in (await database.vectors.pending(space, 1000)).passages]
         await embed_all(database, space)
         found = await database.vectors.of("space-1", [*hashes, b"unknown"])
@@ -114,9 +114,9 @@ class TestVectors:
         assert all(np.allclose(found[key], vector_for(key), atol=5e-4) for key in hashes)
         assert not await database.vectors.of("space-2", hashes)
 
-    async def test_vectors_are_read_by_their_ids_within_a_space(self, database: Database, space: int) -> None:
+    async def test_vectors_are_read_by_id_within_a_space(self, database: Database, space: int) -> None:
         await embed_all(database, space)
-        held = await database.vectors.load(space, 0, SIZE, ALL, batch_of)
+        held = await database.vectors.load(space, 0, SIZE, ALL, same_batch)
         asked = np.array([held.ids[-1], held.ids[0], 10**6], np.int64)
         found = await database.read_snapshot(lambda reader: reader.vectors(space, asked, SIZE))
         assert found.ids.tolist() == [held.ids[0], held.ids[-1]]
@@ -125,7 +125,7 @@ class TestVectors:
         other = await space_of(database, "space-2")
         assert not len((await database.read_snapshot(lambda reader: reader.vectors(other, asked, SIZE))).ids)
 
-    async def test_unused_vectors_are_kept_up_to_a_bound_least_recent_out(self, database: Database, space: int) -> None:
+    async def test_least_recently_used_vectors_are_evicted(self, database: Database, space: int) -> None:
         await embed_all(database, space, now=1.0)
         await put_note(database, B, note("attic"))
         await embed_all(database, space, now=2.0)
@@ -133,7 +133,7 @@ class TestVectors:
         attic = await ids_of_file(database, space, 2)
         await database.documents.remove([A, B])
         assert await database.vectors.evict_unused([space], len(attic)) == used - len(attic)
-        left = await database.vectors.load(space, 0, SIZE, ALL, batch_of)
+        left = await database.vectors.load(space, 0, SIZE, ALL, same_batch)
         assert left.ids.tolist() == attic
 
     async def test_vectors_in_use_are_never_evicted(self, database: Database, space: int) -> None:
@@ -141,7 +141,7 @@ class TestVectors:
         assert await database.vectors.evict_unused([space], 0) == 0
         assert await database.vectors.count_pending(space) == 0
 
-    async def test_vector_whose_text_went_last_stays_longest(self, database: Database, space: int) -> None:
+    async def test_vector_whose_text_was_removed_last_stays_longest(self, database: Database, space: int) -> None:
         await embed_all(database, space, now=1.0)
         await put_note(database, B, note("attic"))
         await embed_all(database, space, now=2.0)
@@ -151,17 +151,15 @@ class TestVectors:
         eventually(lambda: time.time() > gone + 0.01)
         await database.documents.remove([A])
         await database.vectors.evict_unused([space], len(rent))
-        left = await database.vectors.load(space, 0, SIZE, ALL, batch_of)
+        left = await database.vectors.load(space, 0, SIZE, ALL, same_batch)
         assert left.ids.tolist() == rent, "made first, but used last"
 
-    async def test_space_that_was_opened_last_is_in_use_though_the_clock_was_set_back(
-        self, database: Database, space: int
-    ) -> None:
+    async def test_last_opened_space_is_in_use_after_clock_set_back(self, database: Database, space: int) -> None:
         for name in ("space-2", "space-3", "space-1"):
             last = await space_of(database, name, now=0.5)
             assert await database.vectors.spaces_of(["fake"]) == {last}
 
-    async def test_spaces_of_other_providers_in_use_are_no_cache(self, database: Database, space: int) -> None:
+    async def test_spaces_of_all_providers_in_use_are_not_evicted(self, database: Database, space: int) -> None:
         await embed_all(database, space)
         held = (await database.documents.counts()).vectors
         fallback = await space_of(database, "space-2", provider="spare", now=2.0)
@@ -173,9 +171,7 @@ class TestVectors:
         only = await database.vectors.spaces_of(["spare"])
         assert await database.vectors.count_unused(only) == held
 
-    async def test_space_of_a_provider_that_is_in_use_is_the_one_opened_last(
-        self, database: Database, space: int
-    ) -> None:
+    async def test_last_opened_space_of_a_provider_is_in_use(self, database: Database, space: int) -> None:
         other = await space_of(database, "space-2", now=2.0)
         assert await database.vectors.spaces_of(["fake"]) == {other}
         await space_of(database, now=3.0)
@@ -183,7 +179,7 @@ class TestVectors:
         assert await database.vectors.spaces_of(["fake"], {"fake"}) == {space, other}
         assert await database.vectors.spaces_of(["spare"], {"fake"}) == set()
 
-    async def test_purge_takes_the_vectors_that_only_the_purged_note_used(self, database: Database, space: int) -> None:
+    async def test_purge_removes_vectors_used_only_by_purged_note(self, database: Database, space: int) -> None:
         await put_note(database, B, note("rent", "secret"))
         await embed_all(database, space)
         await database.documents.remove([], purged=[B])
@@ -191,24 +187,24 @@ class TestVectors:
         assert held.vectors == held.passages
         assert await database.vectors.count_pending(space) == 0
 
-    async def test_ids_grow_so_that_new_vectors_come_after_the_last_seen(self, database: Database, space: int) -> None:
+    async def test_ids_of_new_vectors_follow_all_earlier_ones(self, database: Database, space: int) -> None:
         await embed_all(database, space, now=time.time())
-        held = await database.vectors.load(space, 0, SIZE, ALL, batch_of)
+        held = await database.vectors.load(space, 0, SIZE, ALL, same_batch)
         assert held.ids.tolist() == sorted(held.ids.tolist())
         assert held.vectors.shape == (len(held.ids), SIZE)
-        first = await database.vectors.load(space, 0, SIZE, 2, batch_of)
+        first = await database.vectors.load(space, 0, SIZE, 2, same_batch)
         assert first.ids.tolist() == held.ids[:2].tolist()
         await put_note(database, B, note("attic"))
         await embed_all(database, space)
-        more = await database.vectors.load(space, int(held.ids[-1]), SIZE, ALL, batch_of)
+        more = await database.vectors.load(space, int(held.ids[-1]), SIZE, ALL, same_batch)
         assert len(more.ids) > 0
         assert min(more.ids) > max(held.ids)
 
-    async def test_space_is_found_once_it_was_opened(self, database: Database, space: int) -> None:
+    async def test_space_is_found_after_opening(self, database: Database, space: int) -> None:
         assert await database.vectors.find_space("space-1") == space
         assert await database.vectors.find_space("space-2") is None
 
-    async def test_passages_are_indexed_by_hash_with_the_first_space(self, database: Database) -> None:
+    async def test_first_space_adds_index_of_passages_by_hash(self, database: Database) -> None:
         await put_note(database, A, note("rent", "boiler"))
         assert not await database.read(_has_index_by_hash)
         for _ in range(2):
@@ -216,10 +212,10 @@ class TestVectors:
             assert await database.read(_has_index_by_hash)
             await database.close()
             await database.open()
-            # as a damaged file may lack it
+            # a damaged file may lack it
             await database.write(lambda db: db.execute("DROP INDEX passages_by_hash").fetchall())
 
-    async def test_vector_of_a_text_that_went_meanwhile_is_not_stored(self, database: Database, space: int) -> None:
+    async def test_vector_of_removed_text_is_not_stored(self, database: Database, space: int) -> None:
         items = (await database.vectors.pending(space, 1000)).passages
         await database.documents.remove([], purged=[A])
         given = [(item.hash, vector_for(item.hash), item.language) for item in items[1:]]
@@ -227,9 +223,7 @@ class TestVectors:
         assert (await database.documents.counts()).vectors == 0
         assert await database.vectors.rejected("space-1") == []
 
-    async def test_vector_of_a_text_that_was_edited_away_is_kept_for_its_return(
-        self, database: Database, space: int
-    ) -> None:
+    async def test_vector_of_edited_text_is_kept_for_its_return(self, database: Database, space: int) -> None:
         mark = database.vectors.purge_mark
         items = (await database.vectors.pending(space, 1000)).passages
         await database.documents.remove([A])
@@ -238,9 +232,7 @@ class TestVectors:
         await put_note(database, A, note("rent", "boiler"))
         assert await database.vectors.count_pending(space) == 0
 
-    async def test_vector_of_what_may_be_purged_is_not_kept_for_its_return(
-        self, database: Database, space: int
-    ) -> None:
+    async def test_vector_begun_before_a_purge_is_not_kept(self, database: Database, space: int) -> None:
         mark = database.vectors.purge_mark
         items = (await database.vectors.pending(space, 1000)).passages
         await put_note(database, A, note("attic"))
@@ -249,21 +241,19 @@ class TestVectors:
         await database.vectors.put(space, given, [], 1.0, purge_mark=mark)
         assert (await database.documents.counts()).vectors == 0
 
-    async def test_rejected_passage_is_told_with_its_place_and_reason(self, database: Database, space: int) -> None:
+    async def test_rejected_passage_is_listed_with_place_and_reason(self, database: Database, space: int) -> None:
         (item,) = (await database.vectors.pending(space, 1)).passages
         await database.vectors.put(space, (), [(item.hash, "too long")], 1.0)
-        (told,) = await database.vectors.rejected("space-1")
-        assert (told.path, told.is_file, told.reason) == (A, False, "too long")
-        assert 1 <= told.start_line <= told.end_line
+        (rejected,) = await database.vectors.rejected("space-1")
+        assert (rejected.path, rejected.is_file, rejected.reason) == (A, False, "too long")
+        assert 1 <= rejected.start_line <= rejected.end_line
 
-    async def test_pending_leaves_out_what_it_is_told_to(self, database: Database, space: int) -> None:
+    async def test_pending_excludes_given_hashes(self, database: Database, space: int) -> None:
         first, *others = (await database.vectors.pending(space, 1000)).passages
         assert (await database.vectors.pending(space, 1000, without=[first.hash])).passages == others
 
-    async def test_what_came_since_is_found_by_its_number_though_that_was_another_ones(
-        self, database: Database, space: int
-    ) -> None:
-        assert (await database.vectors.take_changes()).first == 0, "at first all may be new"
+    async def test_changes_since_are_found_despite_reused_ids(self, database: Database, space: int) -> None:
+        assert (await database.vectors.take_changes()).first == 0, "initially everything may be new"
         await put_note(database, B, note("attic", "loft"))
         assert (await database.vectors.take_changes()).gone == 0
         await database.documents.remove([B])
@@ -276,7 +266,7 @@ class TestVectors:
         nothing = await database.vectors.take_changes()
         assert (await database.vectors.pending(space, 1000, first=nothing.first)).count == nothing.gone == 0
 
-    async def test_what_was_rolled_back_is_no_change(self, database: Database, space: int) -> None:
+    async def test_rolled_back_write_is_no_change(self, database: Database, space: int) -> None:
         before = await database.vectors.take_changes()
 
         def fails(db: apsw.Connection) -> None:
@@ -287,9 +277,7 @@ class TestVectors:
             await database.write(fails)
         assert before.gone > 0 == (await database.vectors.take_changes()).gone
 
-    async def test_passage_is_embedded_once_its_text_is_so_wherever_it_stands(
-        self, database: Database, space: int
-    ) -> None:
+    async def test_embedded_count_includes_all_copies_of_a_text(self, database: Database, space: int) -> None:
         await put_note(database, B, note("rent"))
         await put_note(database, RelativePath("memory/c.md"), note("rent"))
         assert await database.vectors.count_embedded("space-1") == 0
@@ -302,7 +290,7 @@ class TestVectors:
         assert await database.vectors.count_embedded("space-1") == passages - 2 * lacking
         assert await database.vectors.count_embedded("unknown") == 0
 
-    async def test_cost_is_of_what_has_no_vector_of_a_fingerprint(self, database: Database, space: int) -> None:
+    async def test_cost_counts_passages_without_vector_of_fingerprint(self, database: Database, space: int) -> None:
         everything = await database.vectors.pending_cost("unknown")
         assert (everything["files"], everything["passages"]) == (1, await database.vectors.count_pending(space))
         assert everything["tokens"] > everything["passages"]
@@ -312,15 +300,15 @@ class TestVectors:
         )
         assert await database.vectors.pending_cost("unknown") == everything
 
-    async def test_batch_is_handed_over_and_answered_for(self, database: Database, space: int) -> None:
+    async def test_load_returns_result_of_its_callback(self, database: Database, space: int) -> None:
         await embed_all(database, space)
-        held = await database.vectors.load(space, 0, SIZE, ALL, batch_of)
+        held = await database.vectors.load(space, 0, SIZE, ALL, same_batch)
         assert await database.vectors.load(space, 0, SIZE, ALL, lambda batch: batch.ids.tolist()) == held.ids.tolist()
 
-    async def test_ids_are_of_the_notes_and_phrases_that_are_admitted(self, database: Database, space: int) -> None:
+    async def test_ids_are_limited_by_the_filter(self, database: Database, space: int) -> None:
         await put_note(database, B, note("attic"))
         await embed_all(database, space)
-        everything = await database.vectors.load(space, 0, SIZE, ALL, batch_of)
+        everything = await database.vectors.load(space, 0, SIZE, ALL, same_batch)
         assert await database.vectors.ids_within(space, CandidateFilter()) is None
         attic = await database.vectors.ids_within(space, CandidateFilter(required=(("attic", "item"),)))
         assert attic is not None

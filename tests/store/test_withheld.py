@@ -1,6 +1,5 @@
-"""Conversations that are not to be remembered: by name, by how they begin, by session key, and never by their text."""
+"""Withheld conversations: recognised by name, beginning or session key, never by their text."""
 
-from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -12,27 +11,17 @@ from memoryd.sessions.transcripts.reading import begins_alike, is_same_conversat
 from memoryd.sessions.withheld import WithheldConversations
 from memoryd.store.ledger import conversations
 from memoryd.store.ledger.ledger import Ledger
+from tests.store.rows import files_with
 
 CANARY = "zanzibar-canary"
 KEY = f"agent:main:telegram:direct:{CANARY}"
 PATH = transcript_path("main", "one.jsonl")
 
 
-@pytest.fixture
-async def ledger(tmp_path: Path, executor: ThreadPoolExecutor) -> AsyncIterator[Ledger]:
-    made = Ledger(tmp_path / "state" / "ledger.sqlite", executor)
-    yield made
-    await made.close()
-
-
 async def loaded(ledger: Ledger, agent: str = "main") -> WithheldConversations:
     made = WithheldConversations(agent, ledger)
     await made.load()
     return made
-
-
-def on_disk(folder: Path, text: str) -> list[str]:
-    return [path.name for path in folder.rglob("*") if path.is_file() and text.encode() in path.read_bytes()]
 
 
 @pytest.fixture
@@ -42,7 +31,7 @@ def transcript(tmp_path: Path) -> Path:
     return path
 
 
-async def test_marks_outlast_a_restart_and_make_no_file_before(ledger: Ledger, transcript: Path) -> None:
+async def test_marks_survive_restart_and_reading_creates_no_file(ledger: Ledger, transcript: Path) -> None:
     first = await loaded(ledger)
     assert not first.has_key(KEY)
     assert first.forgotten_transcript_in(transcript) is None
@@ -60,7 +49,7 @@ async def test_marks_outlast_a_restart_and_make_no_file_before(ledger: Ledger, t
         assert [row.name for row in one.unfinished()] == ["session:s1"]
 
 
-async def test_another_agent_has_marks_of_its_own(ledger: Ledger, transcript: Path) -> None:
+async def test_marks_are_separate_per_agent(ledger: Ledger, transcript: Path) -> None:
     first, other = await loaded(ledger), await loaded(ledger, "other")
     await first.withhold_key(KEY)
     await first.withhold_transcript(PATH, transcript, is_forgotten=True)
@@ -71,7 +60,7 @@ async def test_another_agent_has_marks_of_its_own(ledger: Ledger, transcript: Pa
         assert one.forgotten_transcript_in(transcript) is None
 
 
-async def test_what_was_forgotten_is_known_under_another_name_and_grown(ledger: Ledger, transcript: Path) -> None:
+async def test_forgotten_transcript_is_recognised_as_longer_copy(ledger: Ledger, transcript: Path) -> None:
     marks = await loaded(ledger)
     await marks.withhold_transcript(PATH, transcript, is_forgotten=True)
     copy = transcript.with_name("copy.jsonl")
@@ -84,7 +73,7 @@ async def test_what_was_forgotten_is_known_under_another_name_and_grown(ledger: 
 
 
 @pytest.mark.parametrize("beginning", ["", "{", "{}\n", '{"type":"summary","text":"said by many"}\n'])
-async def test_beginning_that_names_nothing_stands_for_no_other(
+async def test_beginning_without_id_matches_no_other_transcript(
     ledger: Ledger, transcript: Path, beginning: str
 ) -> None:
     other = transcript.with_name("other.jsonl")
@@ -114,7 +103,7 @@ async def test_fork_is_another_conversation(ledger: Ledger, transcript: Path, sh
     assert is_same_conversation(transcript, grown)
 
 
-async def test_what_is_only_marked_is_known_by_its_name_alone(ledger: Ledger, transcript: Path) -> None:
+async def test_marked_transcript_is_recognised_by_name_only(ledger: Ledger, transcript: Path) -> None:
     marks = await loaded(ledger)
     await marks.withhold_transcript(PATH, transcript, is_forgotten=False)
     assert marks.withheld_transcript(PATH) is not None
@@ -124,7 +113,7 @@ async def test_what_is_only_marked_is_known_by_its_name_alone(ledger: Ledger, tr
     assert not await marks.release_transcript(PATH)
 
 
-async def test_mark_does_not_take_a_forgetting_back(ledger: Ledger, transcript: Path) -> None:
+async def test_mark_does_not_revoke_a_forgetting(ledger: Ledger, transcript: Path) -> None:
     marks = await loaded(ledger)
     await marks.withhold_transcript(PATH, transcript, is_forgotten=True)
     await marks.withhold_transcript(PATH, None, is_forgotten=False)
@@ -135,24 +124,22 @@ async def test_mark_does_not_take_a_forgetting_back(ledger: Ledger, transcript: 
         assert one.forgotten_transcript_in(transcript) is not None
 
 
-async def test_nothing_of_key_or_content_is_on_disk_nor_a_session_once_forgotten(
-    ledger: Ledger, transcript: Path
-) -> None:
+async def test_key_content_and_forgotten_session_are_not_on_disk(ledger: Ledger, transcript: Path) -> None:
     marks = await loaded(ledger)
     await marks.withhold_key(KEY)
     await marks.withhold_transcript(PATH, transcript, is_forgotten=True)
-    assert on_disk(ledger.path.parent, CANARY) == []
+    assert files_with(ledger.path.parent, CANARY) == []
     await marks.begin_forgetting(turns_path("telegram-peer-20260130"))
-    assert on_disk(ledger.path.parent, "telegram-peer")
+    assert files_with(ledger.path.parent, "telegram-peer")
     await marks.end_forgetting(turns_path("telegram-peer-20260130"))
-    assert on_disk(ledger.path.parent, "telegram-peer") == []
+    assert files_with(ledger.path.parent, "telegram-peer") == []
     assert marks.unfinished() == []
     assert await WithheldConversations("main", ledger).release_key(KEY)
     assert not (await loaded(ledger)).has_key(KEY)
 
 
 @pytest.mark.parametrize("marked", ["agent:main:telegram:direct:88", "telegram:direct:88", "agent:main:telegram:dm:88"])
-async def test_mark_of_a_key_is_one_of_all_its_spellings(ledger: Ledger, marked: str) -> None:
+async def test_mark_of_a_key_covers_all_spellings(ledger: Ledger, marked: str) -> None:
     marks = await loaded(ledger)
     await marks.withhold_key(marked)
     spelt = ["agent:main:telegram:direct:88", "telegram:direct:88", "telegram:dm:88", "Agent:main:Telegram:DM:88"]
@@ -163,7 +150,7 @@ async def test_mark_of_a_key_is_one_of_all_its_spellings(ledger: Ledger, marked:
     assert not marks.has_key(marked)
 
 
-async def test_until_the_ledger_was_read_nobody_knows(tmp_path: Path, executor: ThreadPoolExecutor) -> None:
+async def test_marks_are_unknown_until_ledger_is_read(tmp_path: Path, executor: ThreadPoolExecutor) -> None:
     path = tmp_path / "ledger.sqlite"
     path.mkdir()
     marks = WithheldConversations("main", Ledger(path, executor))
@@ -176,14 +163,14 @@ async def test_until_the_ledger_was_read_nobody_knows(tmp_path: Path, executor: 
         marks.withheld_transcript(PATH)
 
 
-async def test_where_nothing_may_be_written_nothing_is_marked(tmp_path: Path, executor: ThreadPoolExecutor) -> None:
+async def test_read_only_ledger_refuses_marks(tmp_path: Path, executor: ThreadPoolExecutor) -> None:
     marks = await loaded(Ledger(tmp_path / "state" / "ledger.sqlite", executor, is_read_only=True))
     with pytest.raises(Denied):
         await marks.withhold_key(KEY)
     assert not (tmp_path / "state").exists()
 
 
-async def test_keys_are_bounded_and_those_that_are_marked_stay(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_number_of_keys_is_bounded(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(conversations, "MAX_KEYS", 2)
     marks = await loaded(ledger)
     for key in ("main", "cli:a", "cli:a", "main"):
@@ -194,7 +181,7 @@ async def test_keys_are_bounded_and_those_that_are_marked_stay(ledger: Ledger, m
     assert not marks.has_key("cli:b")
 
 
-async def test_marks_of_the_ledger_that_was_shared_before_hold_beside_those_of_the_own(
+async def test_marks_of_shared_and_own_ledger_both_apply(
     ledger: Ledger, transcript: Path, tmp_path: Path, executor: ThreadPoolExecutor
 ) -> None:
     shared = await loaded(ledger, "b")
@@ -203,13 +190,13 @@ async def test_marks_of_the_ledger_that_was_shared_before_hold_beside_those_of_t
     await shared.withhold_transcript(PATH, transcript, is_forgotten=True)
     await shared.begin_forgetting(turns_path("s1"))
     own = Ledger(tmp_path / "state" / "ledger-b.sqlite", executor)
-    # another key, and a mark of its own: it was begun by a memoryd that did not ask the shared one
+    # another key and a mark of its own, as made by a memoryd that did not know the shared ledger
     await (await loaded(own, "b")).withhold_key("cli:own")
 
-    def apart() -> WithheldConversations:
+    def both_ledgers() -> WithheldConversations:
         return WithheldConversations("b", own, previous=WithheldConversations("b", ledger))
 
-    marks = apart()
+    marks = both_ledgers()
     await marks.load()
     copy = transcript.with_name("copy.jsonl")
     copy.write_text(transcript.read_text() + '{"type":"message"}\n')
@@ -217,7 +204,7 @@ async def test_marks_of_the_ledger_that_was_shared_before_hold_beside_those_of_t
     assert marks.has_key("cli:own")
     assert marks.count_keys() == 3
     await marks.withhold_key(KEY)
-    assert marks.count_keys() == 3, "the owner marks again what is marked in the other ledger"
+    assert marks.count_keys() == 3, "the owner repeats a mark of the other ledger"
     assert marks.withholds_path(PATH)
     assert marks.withholds_path(turns_path("s1"))
     assert (found := marks.withheld_transcript(PATH)) is not None
@@ -225,7 +212,7 @@ async def test_marks_of_the_ledger_that_was_shared_before_hold_beside_those_of_t
     assert marks.forgotten_transcript_in(copy) is not None
     assert [one.name for one in marks.unfinished()] == ["session:s1"]
 
-    # a mere mark of the own one leaves it forgotten
+    # a mere mark in the own ledger leaves it forgotten
     await marks.withhold_transcript(PATH, None, is_forgotten=False)
     assert marks.forgotten_transcript_in(copy) is not None
     assert (found := marks.withheld_transcript(PATH)) is not None
@@ -235,7 +222,7 @@ async def test_marks_of_the_ledger_that_was_shared_before_hold_beside_those_of_t
     assert await marks.release_transcript(PATH)
     assert await marks.release_marks_of_agent() == 1
     await marks.end_forgetting(turns_path("s1"))
-    again = apart()
+    again = both_ledgers()
     await again.load()
     for one in (marks, again):
         assert one.has_key("cli:own")
@@ -246,7 +233,7 @@ async def test_marks_of_the_ledger_that_was_shared_before_hold_beside_those_of_t
     await own.close()
 
 
-async def test_where_the_shared_ledger_cannot_be_read_nothing_is_known(
+async def test_unreadable_shared_ledger_makes_marks_unknown(
     tmp_path: Path, ledger: Ledger, executor: ThreadPoolExecutor
 ) -> None:
     (tmp_path / "shared.sqlite").write_text("a note")

@@ -1,4 +1,4 @@
-"""What FTS5 is asked: each word quoted, and an asterisk only where more may follow."""
+"""FTS5 expressions: each word quoted, and an asterisk only for prefixes."""
 
 import apsw
 import pytest
@@ -33,22 +33,22 @@ QUESTIONS = st.lists(PIECES.flatmap(lambda piece: st.just(piece) | st.text(piece
         ("木屋", '"木屋"'),
     ],
 )
-def test_term_may_go_on_if_it_is_a_code_or_a_single_sign(term: str, expression: str) -> None:
+def test_codes_and_single_signs_match_as_prefixes(term: str, expression: str) -> None:
     assert term_expression(term) == expression
 
 
-def test_any_of_finds_terms_and_phrases_whose_last_word_may_go_on() -> None:
+def test_any_of_joins_terms_and_prefix_phrases() -> None:
     assert any_of(["lease", "oak"], [("2026", "10")]) == '"lease" OR "oak" OR "2026 10"*'
     assert any_of([], [("海边", "屋")]) == '"海边 屋"*'
     assert any_of([]) == ""
 
 
-def test_years_count_twice_and_codes_not_more_often_than_they_do() -> None:
+def test_years_count_twice_and_codes_no_more() -> None:
     assert any_of(["lease", "2019", "500", "12"]) == '"lease" OR "2019" OR "2019" OR "500" OR "500" OR "12"'
     assert any_of(["50032"]) == '"50032" OR "50032"*'
 
 
-def test_day_counts_three_times_in_names_and_without_its_year_once_in_a_text() -> None:
+def test_day_counts_three_times_in_names_and_once_in_texts() -> None:
     day = '"2023 05 07" OR "2023 5 7" OR "20230507"'
     sentence = '"may 7 2023" OR "7 may 2023" OR "2023 年 5 月 7"'
     assert any_of([], [], [DAY]) == f"{day} OR {day} OR {day} OR {sentence}"
@@ -57,18 +57,18 @@ def test_day_counts_three_times_in_names_and_without_its_year_once_in_a_text() -
     assert any_of([], [], [DAY_OF_ANY_YEAR]) == f'"05 04" OR {named} OR {named} OR {sentence}'
 
 
-def test_words_that_say_nothing_without_their_date_are_left_to_it() -> None:
+def test_numbers_of_a_date_are_left_to_the_date() -> None:
     assert any_of(["7", "may", "2023", "lake"], [], [DAY]).startswith(
         '"may" OR "2023" OR "2023" OR "lake" OR "2023 05 '
     )
 
 
-def test_what_holds_a_date_holds_the_words_of_the_question_for_it() -> None:
+def test_word_of_a_date_also_matches_the_date() -> None:
     assert term_expression("may", [MONTH]) == f'("may" OR (("2023 05") OR {IN_MAY}))'
     assert term_expression("dentist", [MONTH]) == '"dentist"'
 
 
-def test_phrases_are_joined_by_what_they_are_for() -> None:
+def test_phrases_are_joined_with_and_or_or() -> None:
     phrases = [("second", "process"), ("屋",)]
     assert all_phrases(phrases) == '"second process" AND "屋"*'
     assert any_phrase(phrases) == '"second process" OR "屋"*'

@@ -1,3 +1,5 @@
+"""The word table: matches, statistics and filters."""
+
 from datetime import UTC, datetime
 
 from msgspec.structs import replace
@@ -25,9 +27,9 @@ async def ids_of(database: Database, path: str) -> set[int]:
 
 
 class TestWords:
-    """The contract of the verbs."""
+    """The operations."""
 
-    async def test_chunk_that_holds_all_terms_comes_first(self, database: Database) -> None:
+    async def test_chunk_with_all_terms_comes_first(self, database: Database) -> None:
         await put_note(database, A, "# One\n\nThe quetzal, the quetzal, the quetzal.\n")
         await put_note(database, B, "# Two\n\nThe ibex and the quetzal.\n")
         (one,), (two,) = await ids_of(database, A), await ids_of(database, B)
@@ -36,7 +38,7 @@ class TestWords:
         assert found.levels.get(two, 0) > found.levels.get(one, 0) == 0
         assert all(score > 0 for score in found.bm25.values())
 
-    async def test_of_a_long_message_the_rarest_words_are_chosen(self, database: Database) -> None:
+    async def test_rarest_words_of_a_long_message_are_chosen(self, database: Database) -> None:
         await put_note(database, A, "# One\n\nThe quetzal and the ibex, the heron, running.\n")
         await put_note(database, B, "# Two\n\nThe ibex, the heron.\n")
         long = parse_question("unknown heron ibex runs quetzal strange", Filters(), NOW, limit=2)
@@ -46,13 +48,13 @@ class TestWords:
         short = parse_question("unknown heron", Filters(), NOW)
         assert await database.words.weighed(short) is short
 
-    async def test_no_more_chunks_are_returned_than_asked_for(self, database: Database) -> None:
+    async def test_limit_bounds_the_matches(self, database: Database) -> None:
         await put_note(database, A, note("rent", "boiler"))
         everything = list((await read(database, best_matches, asked("item"), ALL, CandidateFilter())).bm25)
         assert len(everything) > 1
         assert list((await read(database, best_matches, asked("item"), 1, CandidateFilter())).bm25) == everything[:1]
 
-    async def test_filter_leaves_out_before_the_cut(self, database: Database) -> None:
+    async def test_filter_applies_before_the_limit(self, database: Database) -> None:
         await put_note(database, A, note("rent"))
         await put_note(database, B, note("attic"))
         chunks = {path: await ids_of(database, path) for path in (A, B)}
@@ -66,7 +68,7 @@ class TestWords:
             assert found.bm25.keys() == chunks[path], admitted
             assert await read(database, admitted_chunks, chunks[A] | chunks[B], admitted) == chunks[path], admitted
 
-    async def test_chunks_are_asked_by_their_text_heading_and_path(self, database: Database) -> None:
+    async def test_holding_receives_text_heading_and_path(self, database: Database) -> None:
         await put_note(database, A, note("rent"))
         await put_note(database, B, note("attic"))
         both = await ids_of(database, A) | await ids_of(database, B)
@@ -74,29 +76,31 @@ class TestWords:
         assert await read(database, holding, both, lambda texts: texts[1] == "rent") == await ids_of(database, A)
         assert await read(database, holding, both, lambda texts: "costs 30 crowns" in texts[0])
 
-    async def test_statistics_tell_where_each_term_stands_and_how_rare_it_is(self, database: Database) -> None:
+    async def test_statistics_have_terms_per_chunk_and_rarity(self, database: Database) -> None:
         for path, topic in ((A, "rent"), (B, "attic"), ("memory/c.md", "garden"), ("memory/d.md", "boiler")):
             await put_note(database, path, note(topic))
         chunks = {path: await ids_of(database, path) for path in (A, B)}
-        told = await read(database, term_statistics, asked("attic", "item", "unknown"), sorted(chunks[A] | chunks[B]))
-        assert told.terms == {
+        statistics = await read(
+            database, term_statistics, asked("attic", "item", "unknown"), sorted(chunks[A] | chunks[B])
+        )
+        assert statistics.terms == {
             **dict.fromkeys(chunks[A], frozenset({"item"})),
             **dict.fromkeys(chunks[B], frozenset({"attic", "item"})),
         }
-        assert told.idf.chunks == (await database.documents.counts()).chunks
-        assert told.idf.weights["unknown"] > told.idf.weights["attic"] > told.idf.weights["item"] > 0
+        assert statistics.idf.chunks == (await database.documents.counts()).chunks
+        assert statistics.idf.weights["unknown"] > statistics.idf.weights["attic"] > statistics.idf.weights["item"] > 0
         usual = await read(database, term_statistics, asked("attic"), [], commonness=lambda _term: 0.1)
-        assert usual.idf.weights["attic"] < told.idf.weights["attic"]
-        assert told.idf.known == {"attic", "item"}
+        assert usual.idf.weights["attic"] < statistics.idf.weights["attic"]
+        assert statistics.idf.known == {"attic", "item"}
 
-    async def test_stop_word_with_the_root_of_a_term_is_not_that_term(self, database: Database) -> None:
+    async def test_stop_word_with_stem_of_a_term_is_not_that_term(self, database: Database) -> None:
         await put_note(database, A, "# Day\n\nHe lost his hat.\n")
         await put_note(database, B, "# Day\n\nSay Hi to Ada.\n")
         chunks = {path: await ids_of(database, path) for path in (A, B)}
-        told = await read(database, term_statistics, asked("hi"), sorted(chunks[A] | chunks[B]))
-        assert told.terms == dict.fromkeys(chunks[B], frozenset({"hi"}))
+        statistics = await read(database, term_statistics, asked("hi"), sorted(chunks[A] | chunks[B]))
+        assert statistics.terms == dict.fromkeys(chunks[B], frozenset({"hi"}))
 
-    async def test_note_of_a_day_holds_the_words_of_a_question_for_that_day(self, database: Database) -> None:
+    async def test_daily_note_matches_the_date_of_a_question(self, database: Database) -> None:
         days = ("memory/2023-05-07.md", "memory/2023-05-08.md", "memory/2023-07-05.md", "memory/c.md")
         for path in days:
             await put_note(database, path, note("rent"))
@@ -105,11 +109,11 @@ class TestWords:
         found = await read(database, best_matches, question, ALL, CandidateFilter())
         assert found.order()[: len(chunks[days[0]])] == sorted(chunks[days[0]])
         assert set(found.levels) == chunks[days[0]]
-        told = await read(database, term_statistics, question, list(found.bm25))
-        assert {chunk for chunk in found.bm25 if "may" in told.terms[chunk]} == chunks[days[0]]
-        assert told.idf.known == {"rent", "7", "may", "2023"}
+        statistics = await read(database, term_statistics, question, list(found.bm25))
+        assert {chunk for chunk in found.bm25 if "may" in statistics.terms[chunk]} == chunks[days[0]]
+        assert statistics.idf.known == {"rent", "7", "may", "2023"}
 
-    async def test_neighbours_of_a_question_lift_what_has_them_side_by_side(self, database: Database) -> None:
+    async def test_adjacent_words_of_question_raise_the_score(self, database: Database) -> None:
         texts = ["The group had support of all who came.", "The support group had all who came here."]
         texts += ["Support was asked for.", "The group was away.", "Boats and a shed.", "Rent of the attic."]
         for number, text in enumerate(texts):
@@ -125,7 +129,7 @@ class TestWords:
         together = replace(plain, neighbours=(("support", "came"), ("had", "support")))
         assert (await read(database, best_matches, together, ALL, CandidateFilter())).bm25[apart] > without.bm25[apart]
 
-    async def test_neighbours_that_mostly_stand_together_lift_nothing(self, database: Database) -> None:
+    async def test_words_usually_adjacent_raise_no_score(self, database: Database) -> None:
         for number in range(4):
             await put_note(database, RelativePath(f"memory/{number}.md"), f"# {number}\n\nThe boat shed was open.\n")
         plain = asked("boat", "shed")
@@ -135,7 +139,7 @@ class TestWords:
         )
         assert found == without
 
-    async def test_what_was_removed_is_found_no_more_and_the_index_stays_sound(self, database: Database) -> None:
+    async def test_removed_note_is_not_found_and_index_stays_sound(self, database: Database) -> None:
         await put_note(database, A, note("rent"))
         await put_note(database, B, note("attic"))
         await database.documents.remove([B])

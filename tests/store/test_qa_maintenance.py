@@ -1,4 +1,4 @@
-"""What keeps the main file in step: a step that failed is told, and taken again until it succeeds."""
+"""Maintenance of the main file: a failed step is reported and retried until it succeeds."""
 
 import asyncio
 import contextlib
@@ -12,7 +12,7 @@ from tests.waiting import eventually_async
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
 
 
-async def test_step_that_failed_is_told_and_taken_again(tmp_path: Path) -> None:
+async def test_failed_step_is_reported_and_retried(tmp_path: Path) -> None:
     maintenance = QaMaintenance(now=lambda: NOW, update_seconds=0.01, retry_seconds=0.02)
     store = QaStore(tmp_path, on_change=maintenance.note_change)
     store.sessions.open()

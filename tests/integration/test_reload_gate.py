@@ -1,4 +1,4 @@
-"""The turnstile: calls are held, waited for, broken off and asked again; none is lost."""
+"""The gate at a reload: calls are held, waited for, cancelled and repeated; none is lost."""
 
 import asyncio
 from dataclasses import dataclass, field
@@ -20,7 +20,7 @@ AT_RELOAD = {"/free": AtReload.FREE, "/stream": AtReload.STREAMS, "/again": AtRe
 
 @dataclass
 class App:
-    """An app whose calls end when they may; notes what it was given."""
+    """An app whose calls end when allowed, and that records its calls."""
 
     may_end: asyncio.Event = field(default_factory=asyncio.Event)
     begun: list[str] = field(default_factory=list)
@@ -36,8 +36,8 @@ class App:
         await send({"type": "http.response.body", "body": b"done"})
 
 
-async def ask(turnstile: ReloadGate, path: str) -> list[Message]:
-    """Make one call; return its answer."""
+async def ask(gate: ReloadGate, path: str) -> list[Message]:
+    """Make one call; return its reply."""
     sent: list[Message] = []
 
     async def receive() -> Message:
@@ -46,25 +46,25 @@ async def ask(turnstile: ReloadGate, path: str) -> list[Message]:
     async def send(message: Message) -> None:
         sent.append(message)
 
-    await turnstile({"type": "http", "path": path}, receive, send)
+    await gate({"type": "http", "path": path}, receive, send)
     return sent
 
 
-async def closed_while(turnstile: ReloadGate, is_over: asyncio.Event, limits: ClosingLimits = PATIENT) -> None:
-    async with turnstile.closed(limits):
+async def closed_while(gate: ReloadGate, is_over: asyncio.Event, limits: ClosingLimits = PATIENT) -> None:
+    async with gate.closed(limits):
         await is_over.wait()
 
 
 @pytest.mark.parametrize("path", ["/plain", "/stream", "/again", "/long"])
-async def test_new_call_is_held_until_it_is_open_again(path: str) -> None:
+async def test_new_call_is_held_until_the_gate_opens(path: str) -> None:
     app, is_over = App(), asyncio.Event()
     app.may_end.set()
-    turnstile = ReloadGate(app, AT_RELOAD, {"/long"})
+    gate = ReloadGate(app, AT_RELOAD, {"/long"})
     async with asyncio.TaskGroup() as group:
-        closing = group.create_task(closed_while(turnstile, is_over))
+        closing = group.create_task(closed_while(gate, is_over))
         await asyncio.sleep(0)
-        asked = group.create_task(ask(turnstile, path))
-        assert (await ask(turnstile, "/free"))[0]["status"] == 200
+        asked = group.create_task(ask(gate, path))
+        assert (await ask(gate, "/free"))[0]["status"] == 200
         assert app.begun == ["/free"]
         is_over.set()
         await closing
@@ -76,11 +76,11 @@ async def test_new_call_is_held_until_it_is_open_again(path: str) -> None:
 async def test_call_in_flight_is_waited_for(path: str) -> None:
     app, is_over = App(), asyncio.Event()
     is_over.set()
-    turnstile = ReloadGate(app, AT_RELOAD, {"/long"})
+    gate = ReloadGate(app, AT_RELOAD, {"/long"})
     async with asyncio.TaskGroup() as group:
-        asked = group.create_task(ask(turnstile, path))
+        asked = group.create_task(ask(gate, path))
         await eventually_async(lambda: app.begun)
-        closing = group.create_task(closed_while(turnstile, is_over))
+        closing = group.create_task(closed_while(gate, is_over))
         await asyncio.sleep(0.01)
         assert not closing.done()
         app.may_end.set()
@@ -89,41 +89,39 @@ async def test_call_in_flight_is_waited_for(path: str) -> None:
 
 
 @pytest.mark.parametrize("path", ["/plain", "/long"])
-async def test_call_in_flight_holds_nobody_else(path: str) -> None:
+async def test_call_in_flight_does_not_hold_new_calls(path: str) -> None:
     app = App()
-    turnstile = ReloadGate(app, AT_RELOAD, {"/long"})
+    gate = ReloadGate(app, AT_RELOAD, {"/long"})
     async with asyncio.TaskGroup() as group:
-        asked = group.create_task(ask(turnstile, path))
+        asked = group.create_task(ask(gate, path))
         await eventually_async(lambda: app.begun)
-        closing = group.create_task(closed_while(turnstile, app.may_end))
-        await eventually_async(lambda: "at work for" in turnstile.waits_for)
-        beside = group.create_task(ask(turnstile, "/plain"))
+        closing = group.create_task(closed_while(gate, app.may_end))
+        await eventually_async(lambda: "at work for" in gate.waits_for)
+        beside = group.create_task(ask(gate, "/plain"))
         await eventually_async(lambda: app.begun == [path, "/plain"])
         app.may_end.set()
         await asyncio.gather(asked, beside, closing)
-    assert (app.begun, turnstile.waits_for) == ([path, "/plain"], "")
+    assert (app.begun, gate.waits_for) == ([path, "/plain"], "")
 
 
-async def test_call_that_began_meanwhile_holds_others_for_a_moment_only() -> None:
+async def test_call_begun_meanwhile_holds_others_only_briefly() -> None:
     first, second = App(), App()
 
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
         await (first if scope["path"] == "/first" else second)(scope, receive, send)
 
-    turnstile, is_over = ReloadGate(app, AT_RELOAD, {"/long"}), asyncio.Event()
+    gate, is_over = ReloadGate(app, AT_RELOAD, {"/long"}), asyncio.Event()
     is_over.set()
     async with asyncio.TaskGroup() as group:
-        group.create_task(ask(turnstile, "/first"))
+        group.create_task(ask(gate, "/first"))
         await eventually_async(lambda: first.begun)
-        closing = group.create_task(
-            closed_while(turnstile, is_over, ClosingLimits(long=LONG, others=LONG, hold=NO_TIME))
-        )
-        await eventually_async(lambda: turnstile.waits_for)
-        group.create_task(ask(turnstile, "/slow"))
+        closing = group.create_task(closed_while(gate, is_over, ClosingLimits(long=LONG, others=LONG, hold=NO_TIME)))
+        await eventually_async(lambda: gate.waits_for)
+        group.create_task(ask(gate, "/slow"))
         await eventually_async(lambda: second.begun == ["/slow"])
         first.may_end.set()
-        # held for a moment perhaps, it gets through though the slow one has not ended
-        group.create_task(ask(turnstile, "/plain"))
+        # it may be held briefly, but passes before the slow one ends
+        group.create_task(ask(gate, "/plain"))
         await eventually_async(lambda: second.begun == ["/slow", "/plain"])
         assert not closing.done()
         second.may_end.set()
@@ -131,26 +129,26 @@ async def test_call_that_began_meanwhile_holds_others_for_a_moment_only() -> Non
     assert second.begun == ["/slow", "/plain"]
 
 
-async def test_stream_goes_on_meanwhile() -> None:
+async def test_stream_continues_while_closed() -> None:
     app = App()
-    turnstile = ReloadGate(app, AT_RELOAD, {"/long"})
+    gate = ReloadGate(app, AT_RELOAD, {"/long"})
     async with asyncio.TaskGroup() as group:
-        followed = group.create_task(ask(turnstile, "/stream"))
+        followed = group.create_task(ask(gate, "/stream"))
         await eventually_async(lambda: app.begun)
-        async with turnstile.closed(PATIENT):
+        async with gate.closed(PATIENT):
             assert not followed.done()
         app.may_end.set()
         assert (await followed)[-1]["body"] == b"done"
     assert app.begun == ["/stream"]
 
 
-async def test_wait_is_broken_off_and_asked_again_with_its_body() -> None:
+async def test_waiting_call_is_cancelled_and_repeated_with_its_body() -> None:
     app = App()
-    turnstile = ReloadGate(app, AT_RELOAD, {"/long"})
+    gate = ReloadGate(app, AT_RELOAD, {"/long"})
     async with asyncio.TaskGroup() as group:
-        asked = group.create_task(ask(turnstile, "/again"))
+        asked = group.create_task(ask(gate, "/again"))
         await eventually_async(lambda: len(app.waited) == 1)
-        async with turnstile.closed(PATIENT):
+        async with gate.closed(PATIENT):
             assert len(app.begun) == 1
         await eventually_async(lambda: len(app.waited) == 2)
         app.may_end.set()
@@ -160,33 +158,33 @@ async def test_wait_is_broken_off_and_asked_again_with_its_body() -> None:
     assert app.waited[0] < app.waited[1]
 
 
-async def test_call_that_does_not_end_keeps_it_open() -> None:
+async def test_endless_call_keeps_the_gate_open() -> None:
     app = App()
-    turnstile = ReloadGate(app, AT_RELOAD, {"/long"})
+    gate = ReloadGate(app, AT_RELOAD, {"/long"})
     async with asyncio.TaskGroup() as group:
-        asked = group.create_task(ask(turnstile, "/plain"))
+        asked = group.create_task(ask(gate, "/plain"))
         await eventually_async(lambda: app.begun)
         with pytest.raises(NotNow, match="in flight that do not end: a call, at work for"):
-            await closed_while(turnstile, app.may_end, ClosingLimits(long=LONG, others=NO_TIME, hold=LONG))
-        beside = group.create_task(ask(turnstile, "/plain"))
+            await closed_while(gate, app.may_end, ClosingLimits(long=LONG, others=NO_TIME, hold=LONG))
+        beside = group.create_task(ask(gate, "/plain"))
         await eventually_async(lambda: len(app.begun) == 2)
         app.may_end.set()
         await asyncio.gather(asked, beside)
 
 
-async def test_end_tells_who_is_held_and_lets_nobody_close_it() -> None:
+async def test_end_refuses_held_calls_and_further_closing() -> None:
     app, is_over = App(), asyncio.Event()
-    turnstile = ReloadGate(app, AT_RELOAD, {"/long"})
+    gate = ReloadGate(app, AT_RELOAD, {"/long"})
 
     async def end() -> None:
         await asyncio.sleep(0.01)
-        turnstile.end()
+        gate.end()
         is_over.set()
 
-    _, told, _ = await asyncio.gather(
-        closed_while(turnstile, is_over), ask(turnstile, "/plain"), end(), return_exceptions=True
+    _, refused, _ = await asyncio.gather(
+        closed_while(gate, is_over), ask(gate, "/plain"), end(), return_exceptions=True
     )
-    assert isinstance(told, ShuttingDown)
+    assert isinstance(refused, ShuttingDown)
     with pytest.raises(ShuttingDown):
-        await closed_while(turnstile, is_over)
+        await closed_while(gate, is_over)
     assert app.begun == []

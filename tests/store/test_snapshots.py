@@ -1,4 +1,4 @@
-"""Reading at one moment: nothing that is committed in between is seen, and damage is told as damage."""
+"""Snapshots: a reader does not see later commits, and errors are passed on unchanged."""
 
 import asyncio
 import threading
@@ -26,7 +26,7 @@ def path(tmp_path: Path) -> Path:
     return path
 
 
-def test_what_is_committed_meanwhile_is_not_seen(path: Path) -> None:
+def test_later_commit_is_not_seen(path: Path) -> None:
     reader, writer = apsw.Connection(str(path)), apsw.Connection(str(path))
     with in_snapshot(reader):
         before = reader.execute("SELECT count(*) FROM one").get
@@ -36,7 +36,7 @@ def test_what_is_committed_meanwhile_is_not_seen(path: Path) -> None:
     assert not reader.in_transaction
 
 
-def test_error_that_ends_the_transaction_comes_out_as_it_is(path: Path) -> None:
+def test_error_that_ends_transaction_is_passed_on(path: Path) -> None:
     reader = apsw.Connection(str(path))
     with pytest.raises(apsw.FullError, match="no room"):
         _fail_within(reader)
@@ -51,7 +51,7 @@ def _fail_within(db: apsw.Connection) -> None:
         raise apsw.FullError("no room")
 
 
-def test_transaction_that_was_there_goes_on(path: Path) -> None:
+def test_outer_transaction_continues(path: Path) -> None:
     writer = apsw.Connection(str(path))
     writer.execute("BEGIN IMMEDIATE")
     with in_snapshot(writer):
@@ -61,39 +61,39 @@ def test_transaction_that_was_there_goes_on(path: Path) -> None:
     assert writer.execute("SELECT count(*) FROM one").get == 2
 
 
-class TestLook:
-    """What is remembered of the index between looks is of the moment that a look reads, or of a later one."""
+class TestCache:
+    """What is cached between snapshots is never older than the snapshot that uses it."""
 
-    async def test_look_that_reads_after_a_commit_counts_by_what_was_known_before(self, database: Database) -> None:
+    async def test_snapshot_begun_before_a_commit_reads_after_it(self, database: Database) -> None:
         await put_note(database, "memory/a.md", "# One\n\nrent\n")
         assert await _found(database, "rent") == 1
         begins, goes_on = threading.Event(), threading.Event()
 
-        def late(reader: IndexReader) -> int:
+        def search_late(reader: IndexReader) -> int:
             begins.set()
             assert goes_on.wait(SECONDS)
             return _best(reader, "zebra")
 
-        looking = asyncio.ensure_future(database.read_snapshot(late))
+        reading = asyncio.ensure_future(database.read_snapshot(search_late))
         await asyncio.to_thread(begins.wait, SECONDS)
         for number in range(4):
             await put_note(database, f"memory/{number}.md", f"# More\n\nzebra {number}\n")
         goes_on.set()
-        assert await looking == 4
+        assert await reading == 4
 
-    async def test_look_that_waits_for_another_file_knows_nothing_of_the_old_one(
+    async def test_snapshot_after_reopening_knows_nothing_of_old_file(
         self, database: Database, executor: ThreadPoolExecutor
     ) -> None:
         assert await _found(database, "zebra") == 0
         async with database.reopening():
-            looking = asyncio.ensure_future(_found(database, "zebra"))
+            reading = asyncio.ensure_future(_found(database, "zebra"))
             await asyncio.sleep(0)
             other = Database(path=database.path, executor=executor)
             await other.open()
             await put_note(other, "memory/a.md", "# One\n\nzebra\n")
             await other.close()
             await database.open()
-        assert await looking == 1
+        assert await reading == 1
 
 
 def _best(reader: IndexReader, word: str) -> int:

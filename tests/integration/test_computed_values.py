@@ -1,4 +1,4 @@
-"""What is worked out for questions: once, and to its end, though who asked has given up."""
+"""Values computed for questions: once, and to the end even if the caller gives up."""
 
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
@@ -16,8 +16,8 @@ from tests.unit.domain.memories.books import book_from
 from tests.waiting import eventually_async
 
 
-async def test_a_question_that_gives_up_leaves_the_work_to_the_next(executor: ThreadPoolExecutor) -> None:
-    worked, may_end, begun = ComputedValues[int](executor), Event(), list[int]()
+async def test_value_of_abandoned_call_is_used_by_the_next(executor: ThreadPoolExecutor) -> None:
+    values, may_end, begun = ComputedValues[int](executor), Event(), list[int]()
 
     def make() -> int:
         begun.append(1)
@@ -27,29 +27,29 @@ async def test_a_question_that_gives_up_leaves_the_work_to_the_next(executor: Th
     for _ in range(2):
         with pytest.raises(TimeoutError):
             async with asyncio.timeout(0.01):
-                await worked.of("book", make)
+                await values.of("book", make)
     may_end.set()
-    assert await worked.of("book", make) == 7
-    assert await worked.of("book", make) == 7
+    assert await values.of("book", make) == 7
+    assert await values.of("book", make) == 7
     assert begun == [1]
 
 
-async def test_what_failed_is_tried_again(executor: ThreadPoolExecutor) -> None:
-    worked = ComputedValues[int](executor)
+async def test_failed_computation_is_retried(executor: ThreadPoolExecutor) -> None:
+    values = ComputedValues[int](executor)
     with pytest.raises(ZeroDivisionError):
-        await worked.of("book", lambda: 1 // 0)
-    assert await worked.of("book", lambda: 3) == 3
+        await values.of("book", lambda: 1 // 0)
+    assert await values.of("book", lambda: 3) == 3
 
 
-async def test_the_last_ones_are_kept(executor: ThreadPoolExecutor) -> None:
-    worked = ComputedValues[int](executor)
+async def test_only_last_values_are_kept(executor: ThreadPoolExecutor) -> None:
+    values = ComputedValues[int](executor)
     for key in range(VALUES_MAX + 1):
-        await worked.of(key, partial(int, key))
-    assert await worked.of(VALUES_MAX, lambda: -1) == VALUES_MAX
-    assert await worked.of(0, lambda: -1) == -1
+        await values.of(key, partial(int, key))
+    assert await values.of(VALUES_MAX, lambda: -1) == VALUES_MAX
+    assert await values.of(0, lambda: -1) == -1
 
 
-async def test_what_is_known_of_a_book_that_was_overtaken_meanwhile_is_kept(
+async def test_facts_of_an_outdated_book_are_reused(
     executor: ThreadPoolExecutor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first = book_from({"memory/2026-03-10.md": [f"W @Anna: fact number {number}" for number in range(9)]})

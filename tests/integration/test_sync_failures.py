@@ -1,4 +1,4 @@
-"""What could not be indexed is never told as done."""
+"""A sync does not report conversations as done that could not be indexed."""
 
 import asyncio
 from datetime import timedelta
@@ -10,7 +10,7 @@ from memoryd.replies.conversations import SessionSyncReply
 
 
 def synced(failures: dict[str, str], *, wait: bool = True) -> SessionSyncReply:
-    """Ask for a sync where some conversations fail whenever they are read."""
+    """Sync where reading some conversations always fails."""
 
     async def settled(tickets: object) -> str:
         return ""
@@ -25,19 +25,19 @@ def synced(failures: dict[str, str], *, wait: bool = True) -> SessionSyncReply:
     return asyncio.run(kept.sync(wait=wait, limit=timedelta(seconds=20)))
 
 
-def test_sync_is_complete_if_all_could_be_read() -> None:
+def test_sync_is_complete_if_all_were_read() -> None:
     assert synced({}) == SessionSyncReply(conversations=5, indexed=5, complete=True, reason=None)
 
 
-def test_sync_names_what_could_not_be_read() -> None:
-    told = synced(dict.fromkeys("dabc", "input/output error"))
-    assert (told["conversations"], told["indexed"], told["complete"]) == (5, 1, False)
-    assert told["reason"] == (
+def test_sync_names_unreadable_conversations() -> None:
+    reply = synced(dict.fromkeys("dabc", "input/output error"))
+    assert (reply["conversations"], reply["indexed"], reply["complete"]) == (5, 1, False)
+    assert reply["reason"] == (
         "a: input/output error; b: input/output error; c: input/output error; 1 more cannot be indexed"
     )
 
 
-def test_who_does_not_wait_is_not_told() -> None:
+def test_sync_without_waiting_reports_no_failures() -> None:
     assert synced({"a": "input/output error"}, wait=False) == SessionSyncReply(
         conversations=5, indexed=4, complete=True, reason=None
     )

@@ -1,9 +1,8 @@
-"""A ledger that is damaged: what is not to be remembered outlasts it, or is not known; it is never taken for none."""
+"""A damaged ledger: marks of withheld conversations are carried over or unknown, never taken for absent."""
 
 import os
 import sqlite3
-from collections.abc import AsyncIterator, Callable
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
@@ -17,24 +16,12 @@ from memoryd.store.ledger.database import LEDGER, aside
 from memoryd.store.ledger.ledger import Ledger
 from memoryd.store.migrations import History, new_database
 from memoryd.store.opening import log_of, seal_of, with_seal
+from tests.store.test_withheld import loaded
 
 KEY = "agent:main:main"
 PATH = transcript_path("main", "one.jsonl")
 PAGE = 8192
 Make = Callable[..., Ledger]
-
-
-@pytest.fixture
-async def make(tmp_path: Path, executor: ThreadPoolExecutor) -> AsyncIterator[Make]:
-    made: list[Ledger] = []
-
-    def another(**settings: object) -> Ledger:
-        made.append(Ledger(tmp_path / "ledger.sqlite", executor, retry_seconds=0.0, **settings))  # type: ignore[arg-type]
-        return made[-1]
-
-    yield another
-    for ledger in made:
-        await ledger.close()
 
 
 @pytest.fixture
@@ -44,14 +31,8 @@ def transcript(tmp_path: Path) -> Path:
     return path
 
 
-async def loaded(ledger: Ledger, agent: str = "main") -> WithheldConversations:
-    made = WithheldConversations(agent, ledger)
-    await made.load()
-    return made
-
-
 async def fill(ledger: Ledger, transcript: Path) -> None:
-    """Forget a transcript, mark a key, leave a forgetting unfinished, and hold answers of some pages."""
+    """Forget a transcript, mark a key, leave a forgetting unfinished, and store several pages of answers."""
     marks = await loaded(ledger)
     await marks.withhold_transcript(PATH, transcript, is_forgotten=True)
     await marks.withhold_key(KEY)
@@ -156,7 +137,7 @@ LOST = [
 
 
 @pytest.mark.parametrize("harm", READABLE)
-async def test_marks_outlast_a_damage_elsewhere(
+async def test_marks_survive_damage_elsewhere(
     tmp_path: Path, make: Make, transcript: Path, harm: Callable[[Path], None]
 ) -> None:
     path = tmp_path / "ledger.sqlite"
@@ -168,18 +149,18 @@ async def test_marks_outlast_a_damage_elsewhere(
     (kept,) = aside(path)
     assert kept.read_bytes() == before
     assert str(kept) in (first.trouble or "")
-    # with the key they were hashed with: what is marked from now on counts, too
+    # later marks work too, because they are hashed with the same key
     await (await loaded(first)).withhold_key("cli:a")
     assert await (await loaded(first)).release_transcript(PATH)
     await first.close()
     again = await loaded(make())
     assert again.has_key("cli:a")
     assert again.has_key(KEY)
-    assert again.withheld_transcript(PATH) is None, "what is taken back does not come again with the damaged one"
+    assert again.withheld_transcript(PATH) is None, "a removed mark does not return from the damaged ledger"
 
 
 @pytest.mark.parametrize("harm", LOST)
-async def test_where_marks_cannot_be_read_nobody_knows_them_until_the_owner_has_looked(
+async def test_unreadable_marks_are_unknown_until_owner_acts(
     tmp_path: Path, make: Make, transcript: Path, harm: Callable[[Path], None]
 ) -> None:
     path = tmp_path / "ledger.sqlite"
@@ -195,7 +176,7 @@ async def test_where_marks_cannot_be_read_nobody_knows_them_until_the_owner_has_
             marks.withholds_path(PATH)
         with pytest.raises(StoreUnavailable):
             await marks.withhold_key(KEY)
-        # answers are held all the same
+        # answers are still stored
         assert await ledger.store_answer("main", "s", 1, "x")
         (kept,) = aside(path)
         assert str(kept) in (ledger.trouble or "")
@@ -212,11 +193,11 @@ async def test_where_marks_cannot_be_read_nobody_knows_them_until_the_owner_has_
     assert (await loaded(make())).has_key(KEY)
 
 
-async def test_kill_after_it_was_set_aside_loses_no_mark(tmp_path: Path, make: Make, transcript: Path) -> None:
+async def test_kill_after_setting_aside_loses_no_mark(tmp_path: Path, make: Make, transcript: Path) -> None:
     path = tmp_path / "ledger.sqlite"
     await fill(make(), transcript)
     flip_held_answers(path)
-    # as far as it had come: no new ledger, or one without anything in it
+    # the two states a kill can leave: no new ledger, or an empty one
     path.rename(path.with_name("ledger.sqlite.damaged-20260101T000000Z"))
     await require_marks(make(), transcript)
     path.write_bytes(new_database(LEDGER, page_bytes=PAGE))
@@ -225,7 +206,7 @@ async def test_kill_after_it_was_set_aside_loses_no_mark(tmp_path: Path, make: M
     assert path.exists()
 
 
-async def test_marks_in_its_log_count_and_a_log_that_was_lost_is_told(tmp_path: Path, make: Make) -> None:
+async def test_marks_are_read_from_log_and_lost_log_is_noticed(tmp_path: Path, make: Make) -> None:
     path, elsewhere = tmp_path / "ledger.sqlite", tmp_path / "killed"
     elsewhere.mkdir()
     first = make()
@@ -236,7 +217,7 @@ async def test_marks_in_its_log_count_and_a_log_that_was_lost_is_told(tmp_path: 
     found = read_marks(killed)
     assert [one.kind for _, one in found.rows] == [WithheldKind.KEY]
     assert len(found.key) == 32
-    # as it is while its log is moved into it
+    # the state during a checkpoint
     log_of(killed).unlink()
     with closing(sqlite3.connect(killed)) as db:
         (number,) = db.execute("PRAGMA user_version").fetchone()
@@ -245,7 +226,7 @@ async def test_marks_in_its_log_count_and_a_log_that_was_lost_is_told(tmp_path: 
         read_marks(killed)
 
 
-async def test_two_damaged_ledgers_one_after_the_other(tmp_path: Path, make: Make, transcript: Path) -> None:
+async def test_marks_survive_two_damaged_ledgers(tmp_path: Path, make: Make, transcript: Path) -> None:
     path = tmp_path / "ledger.sqlite"
     await fill(make(), transcript)
     for _ in range(2):
@@ -257,7 +238,7 @@ async def test_two_damaged_ledgers_one_after_the_other(tmp_path: Path, make: Mak
     await require_marks(make(), transcript)
 
 
-async def test_ledger_of_a_time_without_marks_does_not_stand_in_the_way(tmp_path: Path, make: Make) -> None:
+async def test_damaged_ledger_without_marks_table_has_no_marks(tmp_path: Path, make: Make) -> None:
     path = tmp_path / "ledger.sqlite"
     first = make(history=History(LEDGER.name, LEDGER.application, LEDGER.migrations[:1]))
     await first.store_answer("main", "s", 1, "x")
@@ -268,7 +249,7 @@ async def test_ledger_of_a_time_without_marks_does_not_stand_in_the_way(tmp_path
     assert len(aside(path)) == 1
 
 
-async def test_damage_while_it_is_open_loses_no_mark(tmp_path: Path, make: Make, transcript: Path) -> None:
+async def test_damage_while_open_loses_no_mark(tmp_path: Path, make: Make, transcript: Path) -> None:
     path = tmp_path / "ledger.sqlite"
     await fill(make(), transcript)
     ledger = make()
@@ -281,9 +262,7 @@ async def test_damage_while_it_is_open_loses_no_mark(tmp_path: Path, make: Make,
     await require_marks(ledger, transcript)
 
 
-async def test_ledger_that_was_deleted_while_marks_are_known_takes_new_ones(
-    tmp_path: Path, make: Make, transcript: Path
-) -> None:
+async def test_ledger_deleted_while_open_takes_new_marks(tmp_path: Path, make: Make, transcript: Path) -> None:
     first = make()
     marks = await loaded(first)
     await marks.withhold_key(KEY)
@@ -293,7 +272,7 @@ async def test_ledger_that_was_deleted_while_marks_are_known_takes_new_ones(
 
 
 @pytest.mark.parametrize("has_ledger", [False, True])
-async def test_where_nothing_may_be_written_marks_of_a_damaged_one_are_told_as_unknown(
+async def test_read_only_ledger_reports_marks_as_unknown(
     tmp_path: Path, make: Make, transcript: Path, has_ledger: bool
 ) -> None:
     path = tmp_path / "ledger.sqlite"

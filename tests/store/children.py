@@ -1,8 +1,10 @@
-"""What the children of the sweeps do until they are killed, in a module that is read in no time."""
+"""Programs that the tests run as children and kill; this module imports quickly."""
 
 import asyncio
 import os
 import signal
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -14,7 +16,9 @@ from memoryd.store.ledger.database import LEDGER, copy_version
 from memoryd.store.ledger.ledger import Ledger
 from memoryd.store.migrations import History, migrate
 from tests.store.rows import note, put_note
+from tests.warm.programs import started
 
+ROOT = Path(__file__).parents[2]
 SECRET = "the honey stands behind the third door"
 FILES = 7
 ROUNDS = 40
@@ -28,8 +32,28 @@ FUTURE = (
     " INSERT INTO renamed SELECT id, answer, topic FROM held_answers; DROP TABLE held_answers;"
     " ALTER TABLE renamed RENAME TO answers; CREATE INDEX answers_by_topic ON answers (topic);",
 )
-"""What later versions may do: a table, a column with data moved about, a table that is made anew."""
+"""Migrations of imagined later versions: a new table, a new column with changed rows, a rebuilt table."""
 NEWEST = LEDGER.version + len(FUTURE)
+
+
+def child(module: str, call: str, *arguments: object) -> "subprocess.Popen[bytes]":
+    """Run a function of a test module in a child."""
+    code = f"import sys, tests.store.{module} as it; it.{call}(*sys.argv[1:])"
+    return started([sys.executable, "-c", code, *map(str, arguments)], cwd=ROOT, stdout=subprocess.PIPE)
+
+
+def kill_at_system_call(number: int) -> None:
+    """Kill this process at its n-th system call from now on. Runs in the child."""
+    left = number
+
+    def count(event: str, _: object) -> None:
+        nonlocal left
+        if event.split(".")[0] in ("open", "os", "tempfile", "fcntl", "ctypes"):
+            left -= 1
+            if left == 0:
+                os.kill(os.getpid(), signal.SIGKILL)
+
+    sys.addaudithook(count)
 
 
 def history(version: int) -> History:
@@ -37,7 +61,7 @@ def history(version: int) -> History:
 
 
 def bring_up(path: Path, to: History) -> int:
-    """Migrate as the ledger does, in a connection of its own."""
+    """Migrate the ledger on a connection of its own."""
     db = Connector(path, is_history=True).writer()
     try:
         return migrate(db, to, lambda version: copy_version(db, path, version))
@@ -46,7 +70,7 @@ def bring_up(path: Path, to: History) -> int:
 
 
 def hold_and_die(path: str) -> None:
-    """Begin a ledger and hold an answer in it, without ever closing it. Runs in the child."""
+    """Create a ledger, store an answer and exit without closing it. Runs in the child."""
 
     async def hold() -> None:
         with ThreadPoolExecutor(1) as pool:
@@ -58,7 +82,7 @@ def hold_and_die(path: str) -> None:
 
 
 def migrate_and_die(path: str, at: int) -> None:
-    """Migrate, and kill this process before its statement number `at`, counted from 1. Runs in the child."""
+    """Migrate, and kill this process before statement number `at`, counted from 1. Runs in the child."""
     count = 0
 
     def on_statement(_cursor: object, _sql: str, _values: object) -> bool:
@@ -82,7 +106,7 @@ def text_of(number: int) -> str:
 
 
 def work(path: str) -> None:
-    """Put and replace notes, with a checkpoint now and then. Runs in the child, which ends without closing."""
+    """Write and replace notes with an occasional checkpoint, and exit without closing. Runs in the child."""
 
     async def rounds() -> None:
         with ThreadPoolExecutor(1) as pool:

@@ -1,4 +1,4 @@
-"""Opening and reading documents: nothing on the way leads out, however fast it is swapped (rows 141 and 142)."""
+"""Opening documents below a folder: no swapped link leads out (rows 141 and 142)."""
 
 import contextlib
 import errno
@@ -20,14 +20,14 @@ from memoryd.files.reading import has_openat2, open_below, walk
 from tests.waiting import SECONDS
 
 MARKER = b"kreuzspinne"
-"""What stands only outside the folder."""
+"""A text that is only outside the folder."""
 READS = 10_000
 
 Opened = Callable[[Path, str], int]
 
 
 def by_walking(base: Path, relative: str) -> int:
-    """Open as where openat2 is missing."""
+    """Open a file without openat2."""
     folder = os.open(base, os.O_RDONLY | os.O_DIRECTORY)
     try:
         return walk(folder, relative.split("/"))
@@ -45,7 +45,7 @@ def opened(request: pytest.FixtureRequest) -> Opened:
 
 @pytest.fixture
 def trap(tmp_path: Path) -> Path:
-    """A folder `base` whose `d` is a folder or a link to `outside`, both with a `note.md`."""
+    """Return a folder `base` whose `d` is a folder or a link to `outside`, both with a `note.md`."""
     for name, text in {"base/real": "harmless", "outside": MARKER.decode()}.items():
         (tmp_path / name).mkdir(parents=True)
         (tmp_path / name / "note.md").write_text(text)
@@ -53,7 +53,7 @@ def trap(tmp_path: Path) -> Path:
     return tmp_path / "base"
 
 
-def test_f141_both_ways_of_opening_refuse_the_same(opened: Opened, trap: Path) -> None:
+def test_f141_both_ways_of_opening_refuse_links(opened: Opened, trap: Path) -> None:
     """Links, magic links and what is not there cannot be opened, either way; a note can."""
     (trap / "real" / "link.md").symlink_to("note.md")
     (trap / "real" / "magic.md").symlink_to("/proc/self/fd/0")
@@ -67,7 +67,7 @@ def test_f141_both_ways_of_opening_refuse_the_same(opened: Opened, trap: Path) -
 
 @contextlib.contextmanager
 def flipping(trap: Path) -> Iterator[None]:
-    """Let `d` be a folder and a link to the outside in turn, as fast as it goes."""
+    """Switch `d` between a folder and a link to the outside, as fast as possible."""
     stop = threading.Event()
     door, spare = trap / "d", trap / "spare"
 
@@ -100,7 +100,7 @@ def test_f142_swapped_folder_leaks_nothing(opened: Opened, trap: Path) -> None:
     assert refused & {errno.ELOOP, errno.ENOTDIR}
 
 
-def test_f142_swapped_folder_leaks_nothing_where_links_may_be_followed(trap: Path) -> None:
+def test_f142_swapped_folder_leaks_nothing_with_followed_links(trap: Path) -> None:
     """The same where links may be followed."""
     seen, refused = _read_while_flipping(following, trap)
     assert seen == {b"harmless"}
@@ -108,7 +108,7 @@ def test_f142_swapped_folder_leaks_nothing_where_links_may_be_followed(trap: Pat
 
 
 def _read_while_flipping(opened: Opened, trap: Path) -> tuple[set[bytes], set[int | None]]:
-    """Return what was read and why it could not be, over so many tries that both happened, or as long as we wait."""
+    """Return the contents and errors of many reads, until both occurred or the time is over."""
     (trap / "d").unlink()
     seen: set[bytes] = set()
     refused: set[int | None] = set()
@@ -128,7 +128,7 @@ def _read_while_flipping(opened: Opened, trap: Path) -> tuple[set[bytes], set[in
     return seen, refused
 
 
-def test_f141_link_inside_is_followed_only_where_it_may(trap: Path) -> None:
+def test_f141_inner_link_is_followed_only_if_allowed(trap: Path) -> None:
     """A link inside opens only where links may be followed, and one to the outside never."""
     descriptor = open_below(trap, "d/note.md", follow_symlinks=True)
     assert os.read(descriptor, 100) == b"harmless"
@@ -146,13 +146,13 @@ def test_reading_works_without_openat2(trap: Path, monkeypatch: pytest.MonkeyPat
         read_lines(FileLocation(trap, "d/note.md"), LineRange(), max_bytes=100, follow_symlinks=False)
 
 
-def test_private_note_is_not_read_even_before_the_index_knows(tmp_path: Path) -> None:
+def test_private_note_is_not_read_before_it_is_indexed(tmp_path: Path) -> None:
     (tmp_path / "a.md").write_text(f"---\nmemory: false\n---\n{MARKER.decode()}\n")
     with pytest.raises(NotFound):
         read_lines(FileLocation(tmp_path, "a.md"), LineRange(), max_bytes=1000, follow_symlinks=False)
 
 
-def test_large_document_is_read_in_little_memory(tmp_path: Path) -> None:
+def test_large_document_is_read_in_bounded_memory(tmp_path: Path) -> None:
     with (tmp_path / "large.md").open("wb") as file:
         for number in range(60):
             file.write(f"{number} ".encode() + b"z" * (1 << 20) + b"\n")

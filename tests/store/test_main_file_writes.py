@@ -1,4 +1,4 @@
-"""The main file is written beside turns: nobody waits for it, and nothing that was forgotten comes back by it."""
+"""Turns are stored while the main file is being written, and a forgotten session does not come back through it."""
 
 import threading
 from collections.abc import Iterator
@@ -11,12 +11,13 @@ import pytest
 from memoryd.domain.documents import SessionId
 from memoryd.domain.sessions.making_turns import RawTurn
 from memoryd.sessions.qa_store import QaStore
+from tests.store.rows import files_with
 from tests.unit.domain.sessions.seven_turns import BEGUN
 from tests.waiting import eventually
 
 
-class Held:
-    """Holds the writing of the main file until it is released."""
+class HeldWrite:
+    """Blocks writing of the main file until it is released."""
 
     def __init__(self, store: QaStore, monkeypatch: pytest.MonkeyPatch) -> None:
         self.begun, self.release = threading.Event(), threading.Event()
@@ -53,7 +54,7 @@ def say(store: QaStore, word: str) -> int:
 def test_turn_is_added_while_the_main_file_is_written(
     store: QaStore, threads: ThreadPoolExecutor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    held = Held(store, monkeypatch)
+    held = HeldWrite(store, monkeypatch)
     flush = threads.submit(store.sessions.flush)
     assert held.begun.wait(30)
     try:
@@ -64,11 +65,11 @@ def test_turn_is_added_while_the_main_file_is_written(
     flush.result(30)
 
 
-def test_what_is_forgotten_meanwhile_is_in_no_file(
+def test_session_forgotten_during_write_is_in_no_file(
     store: QaStore, threads: ThreadPoolExecutor, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     say(store, "heron")
-    held = Held(store, monkeypatch)
+    held = HeldWrite(store, monkeypatch)
     flush = threads.submit(store.sessions.flush)
     assert held.begun.wait(30)
     forgetting = threads.submit(store.forgetting.forget, SessionId("quetzal"), agent="main")
@@ -76,14 +77,11 @@ def test_what_is_forgotten_meanwhile_is_in_no_file(
     held.release.set()
     assert forgetting.result(30).turns == 1
     flush.result(30)
-    files = [path for path in tmp_path.rglob("*") if path.is_file()]
-    assert not [path for path in files if b"quetzal" in path.read_bytes()]
-    assert any(b"heron" in path.read_bytes() for path in files)
+    assert files_with(tmp_path, "quetzal") == []
+    assert files_with(tmp_path, "heron")
 
 
-def test_session_that_came_back_since_the_folder_was_listed_stays_known(
-    store: QaStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_session_missing_from_stale_listing_stays_known(store: QaStore, monkeypatch: pytest.MonkeyPatch) -> None:
     stats = store.sessions.files.stats
     monkeypatch.setattr(store.sessions.files, "stats", dict)
     store.sessions.scan()
