@@ -75,7 +75,9 @@ def test_no_other_chunk_holds_a_line_of_a_memory_or_of_what_reflect_wrote(text: 
 
 
 @given(LOGS, PATHS)
-def test_all_else_is_in_a_chunk_or_in_the_heading_of_one(text: str, path: RelativePath) -> None:
+def test_all_else_is_in_a_chunk_or_in_the_heading_of_one_or_heads_what_reflect_wrote(
+    text: str, path: RelativePath
+) -> None:
     data = encode_padded(text)
     generated = memory_sections(data, path).generated
     entries = chunk_entries(text, SMALL, path)
@@ -84,7 +86,11 @@ def test_all_else_is_in_a_chunk_or_in_the_heading_of_one(text: str, path: Relati
     for number, line in enumerate(text.split("\n"), start=1):
         if line.strip() and number not in told and not any(start <= at < end for start, end in generated):
             assert line.startswith("#")
-            assert any(line.lstrip("# ").rstrip() in entry.heading for entry in entries if entry.start_line > number)
+            title = line.lstrip("# ").rstrip()
+            assert any(title in entry.heading for entry in entries if entry.start_line > number) or any(
+                at < start and all(not row or row.startswith(b"#") for row in data[at:start].splitlines())
+                for start, _ in generated
+            )
         at += len(line.encode()) + 1
 
 
@@ -137,6 +143,14 @@ def test_the_head_of_a_log_is_told_by_the_path_of_its_memories() -> None:
 def test_a_heading_that_the_path_does_not_tell_stays_a_chunk() -> None:
     text = f"# Day\n\n## Quetzals\n\n## Retain\n\n{BULLETS[0]}\n"
     assert [entry.text.split("\n")[0] for entry in chunk_entries(text, SMALL, LOG)] == ["# Day", BULLETS[0]]
+
+
+def test_the_heading_of_a_page_alone_is_no_chunk_beside_what_reflect_wrote() -> None:
+    page = f"# Mara\n\n{BEGIN}\nFirst seen 2025-11-27.\n\n## Facts\n\n- a fact\n{END}\n"
+    assert chunk_entries(page, SMALL, RelativePath("bank/entities/mara.md")) == ()
+    mine = page.replace("# Mara\n", "# Mara\n\nMy neighbour.\n") + "\nShe has a boat.\n"
+    texts = [entry.text.strip() for entry in chunk_entries(mine, SMALL, RelativePath("bank/entities/mara.md"))]
+    assert texts == ["# Mara\n\nMy neighbour.", "She has a boat."]
 
 
 def test_a_memory_keeps_its_hash_when_lines_are_added_around_it() -> None:
