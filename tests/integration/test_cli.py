@@ -186,7 +186,7 @@ def test_missing_part_is_a_note_and_with_strict_an_exit_code(contract: Contract,
     assert run(["search", "port"]) == Exit.DONE
     assert capsys.readouterr().err.splitlines() == [
         "note: only weak matches: the answer may not be among them",
-        "note: the vector arm did not take part: the model is being downloaded",
+        "note: search by meaning did not take part: the model is being downloaded",
         "note: 1 file not yet indexed",
     ]
     assert run(["search", "port", "--strict"]) == Exit.INCOMPLETE
@@ -207,8 +207,14 @@ def test_memories_that_no_arm_could_look_for_are_an_error_and_a_missing_part_is_
     contract.replies["memories"] = 200, nothing | {"reason": None, "health": health(complete=False, arms=arms)}
     assert run(["memories", "search", "port"]) == Exit.NOTHING_FOUND
     told = capsys.readouterr().err.splitlines()
-    assert told == ["note: nothing found: no memory matches", "note: the vector arm failed: no model"]
+    assert told == ["note: nothing found: no memory matches", "note: search by meaning failed: no model"]
     assert run(["memories", "search", "port", "--strict"]) == Exit.INCOMPLETE
+
+
+def test_list_without_a_conversation_says_so(contract: Contract, capsys: Captured) -> None:
+    contract.replies["sessions"] = 200, {"sessions": [], "total": 0, "withheldKeys": 0, "agentsMarks": []}
+    assert run(["sessions", "list"]) == Exit.NOTHING_FOUND
+    assert capsys.readouterr().err == "note: there is no conversation, and no transcript\n"
 
 
 def test_json_is_the_reply_itself(contract: Contract, capsys: Captured) -> None:

@@ -58,6 +58,7 @@ deadline_option = click.option(
 )
 strict_option = flag("--strict", help="Exit with 4 if a configured part did not contribute to the answer.")
 WHY = "docs/explanation/why-recalled.md says what each reason means, and what changes it"
+ARM_NAMES = {"lexical": "search by words", "vector": "search by meaning"}
 ARM_STATES = {
     "off": "did not take part",
     "partial": "took part with what it has",
@@ -105,7 +106,7 @@ def _gap_notes(health: SearchHealth) -> Iterator[str]:
         missing = [(name, arm) for name, arm in health["arms"].items() if arm["state"] != "ok"]
         for name, arm in missing:
             words = ARM_STATES.get(arm["state"], arm["state"])
-            yield f"the {name} arm {words}: {arm.get('reason') or 'no reason given'}"
+            yield f"{ARM_NAMES.get(name, f'the {name} arm')} {words}: {arm.get('reason') or 'no reason given'}"
         if not missing and not health["pendingFiles"]:
             yield "the answer is not complete: see memoryctl status"
     if health["pendingFiles"]:
