@@ -203,6 +203,11 @@ def test_memories_that_no_arm_could_look_for_are_an_error_and_a_missing_part_is_
     contract.replies["memories"] = 200, nothing | {"health": health(complete=False, arms=arms)}
     assert run(["memories", "search", "port"]) == Exit.ERROR
     assert "no answer: no arm of recall could answer: no model" in capsys.readouterr().err
+    # that the memories could be read is no search for them
+    read = arms | {"memories": {"state": "ok", "reason": ""}}
+    contract.replies["memories"] = 200, nothing | {"health": health(complete=False, arms=read)}
+    assert run(["memories", "search", "port"]) == Exit.ERROR
+    capsys.readouterr()
     arms["lexical"] = {"state": "ok", "reason": ""}
     contract.replies["memories"] = 200, nothing | {"reason": None, "health": health(complete=False, arms=arms)}
     assert run(["memories", "search", "port"]) == Exit.NOTHING_FOUND
