@@ -20,7 +20,7 @@ log = structlog.get_logger(__name__)
 
 _MAX_FIELDS = 10
 _MAX_MESSAGE = 2000
-FIELDS_HINT = "GET /openapi.json describes every request"
+FIELDS_HINT = "GET /openapi.json describes every request, and --help every command"
 _ABSOLUTE_PATH = expression(
     rf"(?<![\w/.~])(?!(?<=:)//)/(?!{API[1:]}/|openapi\.json)(?:[^\s/:;,'\"]+/)+(?=[^\s/:;,'\"])"
 )

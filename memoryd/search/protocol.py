@@ -214,6 +214,8 @@ class Freshness(Struct, frozen=True):
     team: str = ""
     """Why the team's shared notes may be outdated; empty if they are not, or there is no team."""
     outside: OutsideCount = OutsideCount()
+    has_folder: bool = True
+    """Whether the last scan saw the folder of the workspace."""
 
 
 class DiskFollower(Struct, frozen=True, kw_only=True):
@@ -269,6 +271,8 @@ def why_no_notes(result: SearchResult, freshness: Freshness, query: Query) -> st
     if freshness.pending_files:
         return f"still indexing: {freshness.pending_files} files are not read yet"
     if not freshness.files:
+        if not freshness.has_folder:
+            return "nothing is indexed: the folder of the workspace is missing (memoryctl status names it)"
         nothing = "nothing is indexed: the workspace holds no MEMORY.md, memory/ or bank/ notes"
         return f"{nothing}, but {freshness.outside} elsewhere: {INDEX_ALL}" if freshness.outside.files else nothing
     misses = [miss for miss in result.misses if miss.chunk.source is Source.MEMORY]

@@ -1,7 +1,7 @@
 """Rows 108, 112, 113, 141 to 147 and 151 of the fault catalogue, with the real daemon.
 
-Opening files (141, 142) is tested in tests/integration/test_open_below.py, hostile requests (108 to 111) in test_guard.py
-there and in tests/system/test_bad_input.py and test_schemathesis.py, scopes (145) in
+Opening files (141, 142) is tested in tests/integration/test_open_below.py, hostile requests (108 to 111) in
+test_guard.py there and in tests/system/test_bad_input.py and test_schemathesis.py, scopes (145) in
 tests/contract/test_access_routes.py and test_scopes.py, copies (148) in test_poisoning.py, and hostile files
 (152, 153) in test_hostile_files.py.
 """

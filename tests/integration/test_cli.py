@@ -176,7 +176,7 @@ def test_missing_arm_is_a_note_or_exit_code_with_strict(contract: Contract, caps
     assert run(["search", "port"]) == Exit.DONE
     assert capsys.readouterr().err.splitlines() == [
         "note: only weak matches: the answer may not be among them",
-        "note: the vector arm did not take part: the model is being downloaded",
+        "note: search by meaning did not take part: the model is being downloaded",
         "note: 1 file not yet indexed",
     ]
     assert run(["search", "port", "--strict"]) == Exit.INCOMPLETE
@@ -191,12 +191,23 @@ def test_memories_without_working_arm_are_an_error(contract: Contract, capsys: C
     contract.replies["memories"] = 200, nothing | {"health": health(complete=False, arms=arms)}
     assert run(["memories", "search", "port"]) == Exit.ERROR
     assert "no answer: no arm of recall could answer: no model" in capsys.readouterr().err
+    # that the memories could be read is no search for them
+    read = arms | {"memories": {"state": "ok", "reason": ""}}
+    contract.replies["memories"] = 200, nothing | {"health": health(complete=False, arms=read)}
+    assert run(["memories", "search", "port"]) == Exit.ERROR
+    capsys.readouterr()
     arms["lexical"] = {"state": "ok", "reason": ""}
     contract.replies["memories"] = 200, nothing | {"reason": None, "health": health(complete=False, arms=arms)}
     assert run(["memories", "search", "port"]) == Exit.NOTHING_FOUND
-    lines = capsys.readouterr().err.splitlines()
-    assert lines == ["note: nothing found: no memory matches", "note: the vector arm failed: no model"]
+    told = capsys.readouterr().err.splitlines()
+    assert told == ["note: nothing found: no memory matches", "note: search by meaning failed: no model"]
     assert run(["memories", "search", "port", "--strict"]) == Exit.INCOMPLETE
+
+
+def test_list_without_a_conversation_says_so(contract: Contract, capsys: Captured) -> None:
+    contract.replies["sessions"] = 200, {"sessions": [], "total": 0, "withheldKeys": 0, "agentsMarks": []}
+    assert run(["sessions", "list"]) == Exit.NOTHING_FOUND
+    assert capsys.readouterr().err == "note: there is no conversation, and no transcript\n"
 
 
 def test_json_prints_the_reply(contract: Contract, capsys: Captured) -> None:

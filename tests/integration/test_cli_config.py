@@ -60,6 +60,16 @@ def test_check_of_sound_file_lists_agents_and_notices(file: Path, capsys: Captur
     assert "agent work on " in report
 
 
+def test_workspace_that_is_no_folder_is_told(file: Path, tmp_path: Path, capsys: Captured) -> None:
+    notes = tmp_path / "notes"
+    file.write_text(json.dumps({"agents": {"defaults": {"workspace": str(notes)}}}))
+    assert run(["config", "check"]) == Exit.DONE
+    assert f"agent main on {notes} (no such folder)\n" in capsys.readouterr().out
+    notes.mkdir()
+    assert run(["config", "check"]) == Exit.DONE
+    assert f"agent main on {notes}\n" in capsys.readouterr().out
+
+
 def test_all_problems_are_listed_with_positions(file: Path, capsys: Captured) -> None:
     file.write_text("{\n  gateway: {},\n  log: { levle: 1 },\n  limits: {\n    maxFileBytes: 'x' },\n}")
     code, report = checked(capsys)

@@ -1,14 +1,21 @@
-"""A model file that is replaced at an awkward moment is loaded."""
+"""A model file that is replaced at an awkward moment is tried, and one that cannot be fetched fills no log."""
 
 import asyncio
+import socket
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
+from structlog.testing import capture_logs
 
+from memoryd.embed.current import CurrentEmbedder
 from memoryd.embed.local import local_model
+from memoryd.embed.local.local_model import LocalEmbedding, LocalSettings
 from memoryd.errors import ModelError
+from memoryd.models.fetching import DownloadTimeouts
 from memoryd.models.store import ModelStore
+from memoryd.retry import BreakerRule, Retry
 from tests.fakes import blow_up
 from tests.waiting import eventually_async
 
@@ -42,6 +49,29 @@ async def test_file_replaced_during_loading_is_loaded_again(
     finally:
         running.cancel()
     assert tried[:2] == [b"half", b"whole"]
+
+
+async def test_hub_that_stays_out_of_reach_is_logged_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(local_model, "POLL_SECONDS", 0.02)
+    with socket.socket() as closed:
+        closed.bind(("127.0.0.1", 0))
+        hub = f"http://127.0.0.1:{closed.getsockname()[1]}"
+        store = ModelStore(tmp_path, hub=hub, timeouts=DownloadTimeouts(pauses=()))
+        model = LocalEmbedding(
+            settings=LocalSettings(spec="hf:owner/name/model.gguf", threads=1, idle_unload=timedelta(minutes=1)),
+            store=store,
+            slot=CurrentEmbedder(lambda _state: None),
+        )
+        monkeypatch.setattr(model, "_retry", Retry(BreakerRule(first_delay=0.01, longest_delay=0.01)))
+        with capture_logs() as logs:
+            running = asyncio.create_task(model.run())
+            try:
+                failure = LocalEmbedding.failure_event
+                await eventually_async(lambda: [one["event"] for one in logs].count(failure) > 2)
+            finally:
+                running.cancel()
+    told = [(one["event"], one["log_level"]) for one in logs if one["log_level"] != "debug"]
+    assert told == [("fetching a model", "info"), (failure, "warning")]
 
 
 async def test_failed_worker_loop_leaves_no_task(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

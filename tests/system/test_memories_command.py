@@ -99,6 +99,22 @@ def test_memories_are_counted_listed_found_and_shown(daemon: RunningDaemon) -> N
         assert "there is no memory" in memories(daemon, "show", bad, expected=Exit.NOTHING_FOUND)
 
 
+def test_list_and_search_mark_what_a_newer_memory_supersedes(daemon: RunningDaemon) -> None:
+    older = daemon.workspace / "memory/2026-10-12.md"
+    older.write_text("## Retain\n- W @Shed: The code of the shed is 5512.\n")
+    (daemon.workspace / LOG).write_text("## Retain\n- W @Shed: The code of the shed is 8024.\n")
+    daemon.client().sync()
+    for command in (["list", "shed"], ["search", "code", "of", "the", "shed"]):
+        lines = [line for line in memories(daemon, *command).splitlines() if "@Shed" in line]
+        assert {line.rpartition(" ")[2]: "superseded" in line for line in lines} == {"5512.": True, "8024.": False}
+    older.unlink()
+
+
+def test_text_of_nothing_but_blanks_is_refused_in_plain_words(daemon: RunningDaemon) -> None:
+    done = daemon.memoryctl("remember", "   ")
+    assert (done.returncode, "text: is blank\n" in done.stderr, "--help" in done.stderr) == (Exit.ERROR, True, True)
+
+
 def test_pin_changes_only_the_head_and_the_stable_block(daemon: RunningDaemon) -> None:
     key = id_of(daemon, "栅栏")
     assert "pinned" in memories(daemon, "pin", key[:8])

@@ -102,6 +102,7 @@ class WorkspaceIndex:
         Each returns why not, or "".
         """
         self.rules = rules
+        self.has_folder = True
         self.outside = OutsideCounter(lambda: rules.read()[1], resources.executor)
         self.database = Database(path=agents[0].index_path, executor=resources.executor)
         self.keeper = Keeper(
@@ -257,6 +258,7 @@ class WorkspaceIndex:
             is_dirty=state.is_dirty,
             hold=self.hold() if state.pending_files else "",
             outside=self.outside.latest,
+            has_folder=self.has_folder,
         )
 
     def hold(self) -> str:
@@ -267,6 +269,7 @@ class WorkspaceIndex:
         return "" if hold is None else hold.reason
 
     def _on_scan(self, seen: Scan) -> None:
+        self.has_folder = seen.workspace_device is not None
         self.outside.note_scan(seen)
         if self.watcher is not None:
             self.watcher.watch(str(self.database.path), seen.above | seen.folders, self.indexer.triggers.take_events)

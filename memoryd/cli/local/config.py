@@ -192,7 +192,10 @@ def _check_lines(result: ConfigCheck) -> Iterator[str]:
         return
     if result.source is None:
         yield f"there is no file {harmless_line(str(config_file()))}: the defaults hold"
-    agents = ", ".join(f"agent {agent.id} on {agent.workspace}" for agent in result.loaded.config.resolved_agents())
+    agents = ", ".join(
+        f"agent {agent.id} on {agent.workspace}{'' if agent.workspace.is_dir() else ' (no such folder)'}"
+        for agent in result.loaded.config.resolved_agents()
+    )
     yield f"{style('ok', colour='green')}: memoryd would take it, with {harmless_line(agents)}"
 
 

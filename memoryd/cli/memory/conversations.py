@@ -78,6 +78,8 @@ def list_sessions(reply: SessionsReply) -> Iterator[str]:
     """List conversations and transcripts, the latest first, and whether they can be searched."""
     now = datetime.now().astimezone()
     yield from (harmless_line(_row(session, now)) for session in reply["sessions"])
+    if not reply["total"]:
+        yield Note("there is no conversation, and no transcript")
     if reply["total"] > len(reply["sessions"]):
         yield Note(f"{reply['total']:,} in all; --limit shows more")
     if reply["withheldKeys"]:

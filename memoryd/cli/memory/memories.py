@@ -264,7 +264,10 @@ def _edit_lines(
 def _memory_line(memory: MemoryDocumentReply) -> str:
     """Return a memory as one line."""
     pinned = "pinned" if memory["pinned"] else ""
-    summary = dotted(memory["tier"], memory["kind"], harmless_line(memory["scope"]), pinned, *memory["flags"])
+    superseded = "superseded" if memory["superseded_by"] else ""
+    summary = dotted(
+        memory["tier"], memory["kind"], harmless_line(memory["scope"]), pinned, superseded, *memory["flags"]
+    )
     sentence = about(memory["entities"], harmless_line(" ".join(memory["text"].split())))
     shown = sentence if len(sentence) <= SHOWN else sentence[: SHOWN - 1] + "…"
     score = "" if memory["score"] is None else style(f"{memory['score']:.2f}", colour="green")

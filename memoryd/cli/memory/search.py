@@ -58,6 +58,7 @@ deadline_option = click.option(
 )
 strict_option = flag("--strict", help="Exit with 4 if a configured part did not contribute to the answer.")
 WHY = "docs/explanation/why-recalled.md says what each reason means, and what changes it"
+ARM_NAMES = {"lexical": "search by words", "vector": "search by meaning"}
 ARM_STATES = {
     "off": "did not take part",
     "partial": "took part with what it has",
@@ -85,8 +86,9 @@ def assess(
     health, verdict, reason = answer["health"], answer["verdict"], answer.get("reason")
     remarks: list[str] = []
     code = Exit.INCOMPLETE if is_strict and not health["complete"] else exit_code_of(verdict != "none")
-    # the reply to a search has the mode of all arms; for other replies one arm that is ok or partial is enough
-    states = {arm["state"] for arm in health["arms"].values()}
+    # the reply to a search has the mode of all arms; for other replies one arm that searched, or began to, is enough
+    arms = health["arms"]
+    states = {arms[name]["state"] for name in (arms.keys() & ARM_NAMES or arms)}
     has_taken_part = mode != "none" if (mode := answer.get("mode")) else not states.isdisjoint(("ok", "partial"))
     if not has_results and not has_taken_part:
         code = Exit.ERROR
@@ -105,7 +107,7 @@ def _gap_notes(health: SearchHealth) -> Iterator[str]:
         missing = [(name, arm) for name, arm in health["arms"].items() if arm["state"] != "ok"]
         for name, arm in missing:
             words = ARM_STATES.get(arm["state"], arm["state"])
-            yield f"the {name} arm {words}: {arm.get('reason') or 'no reason given'}"
+            yield f"{ARM_NAMES.get(name, f'the {name} arm')} {words}: {arm.get('reason') or 'no reason given'}"
         if not missing and not health["pendingFiles"]:
             yield "the answer is not complete: see memoryctl status"
     if health["pendingFiles"]:

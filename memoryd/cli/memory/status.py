@@ -269,7 +269,7 @@ def _index(agent: AgentStatus) -> StatusRow:
         pending = f"{count(agent['pendingFiles'], 'file')} to read{_time_left(agent.get('readingSecondsLeft'))}"
         return row(Level.BUSY, "index", pending, indexed)
     memories = agent.get("memories")
-    stated = f"{memories['memories']:,} memories" if memories and memories["memories"] else ""
+    stated = count(memories["memories"], "memory", "memories") if memories and memories["memories"] else ""
     return row(Level.OK, "index", indexed, stated)
 
 

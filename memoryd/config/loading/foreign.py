@@ -25,6 +25,7 @@ TYPING_SLIP = 0.8
 SILENT = frozenset({"$schema"})
 MISPLACED: Mapping[KeyPath, str] = {
     ("memorySearch",): "belongs under agents.defaults.memorySearch",
+    ("workspace",): "belongs under agents.defaults.workspace",
     ("memory", "search"): "agents.defaults.memorySearch says the same: leave one of them out",
     ("agents", "entries"): "agents.list says the same: leave one of them out",
 }
@@ -297,10 +298,13 @@ def _set_aside(section: type[Section], location: KeyPath, holder: Raw, result: S
 
 def _is_likely_ours(key: str, section: type[Section]) -> bool:
     """Return whether an unknown key is likely a misspelt key of memoryd, or a key that is meant to hide data."""
+    plain = key.replace("_", "").lower()
+    is_hiding, meant = bool(HIDING.match(plain)), nearest(key, section)
     if issubclass(section, OpenClawSection):
-        return bool(nearest(key, section) or HIDING.match(key))
+        return bool(meant) or is_hiding
     known = [name.lower() for name in own_keys(section)]
-    return bool(difflib.get_close_matches(key.replace("_", "").lower(), known, 1, TYPING_SLIP))
+    # a section below has such a key: in the wrong place it would hide nothing
+    return bool(difflib.get_close_matches(plain, known, 1, TYPING_SLIP)) or (is_hiding and bool(meant))
 
 
 WITHOUT_EFFECT: Mapping[str, str] = {

@@ -125,6 +125,7 @@ SENTENCES: Mapping[str, str] = {
     "bool_parsing": "must be true or false",
     "string_type": "must be a text",
     "string_unicode": "holds half a character",
+    "string_pattern_mismatch": "must match {pattern}",
     "string_too_short": "is too short: {min_length} or more characters are needed",
     "string_too_long": "is too long: {max_length} characters at most",
     "date_type": "must be a day, as 2026-01-31",
@@ -171,6 +172,8 @@ def sentence_of(details: ErrorDetails) -> str:
     """Return a sentence for people that says what is wrong with a value."""
     if details["type"] not in SENTENCES:
         return details["msg"]
+    if details.get("ctx", {}).get("pattern") == r"\S":
+        return "is blank"
     context = {name: _plain(value) for name, value in details.get("ctx", {}).items()}
     return SENTENCES[details["type"]].format(**context)
 

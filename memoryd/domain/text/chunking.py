@@ -25,7 +25,7 @@ from memoryd.domain.text.markdown import Headings, front_matter_bytes
 from memoryd.domain.text.structure import RANK_SHIFT, KeyArray, Rank, analyse, pieces
 from memoryd.domain.text.tokens import UNIT
 
-CHUNKER_VERSION = 2
+CHUNKER_VERSION = 3
 """Part of a chunk's identity: increased whenever the same text would be cut differently."""
 
 WINDOW_BYTES = 2**20
@@ -77,7 +77,7 @@ def each_chunk(
 
     The entries of `apart` are sorted and do not overlap. They are not cut, however long; each has one passage, unless
     that passage would be larger than a chunk. Headings directly before an entry form no chunk if the entry's heading
-    path includes them.
+    path includes them: alone they would answer what the entry says, or what is left out.
     """
     overlap = min(max(overlap, 0), tokens // 2)
     front_matter, size = front_matter_bytes(data), len(data) - len(PADDING)
@@ -133,7 +133,7 @@ def _between(document: "_Document", last: int, line: int, apart: Sequence[Separa
         start = document.piece(part.start)
         if start >= last:
             break
-        if first < start and (part.is_left_out or not document.is_heading_path_only(first, start)):
+        if first < start and not document.is_heading_path_only(first, start):
             yield from _chunks(document, first, start, line)
         line += document.line_ends(first, start)
         first = document.piece(part.end)

@@ -11,6 +11,7 @@ import time
 from collections.abc import Sequence
 from datetime import timedelta
 from importlib.util import find_spec
+from logging import DEBUG, INFO, WARNING
 from pathlib import Path
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
@@ -61,6 +62,7 @@ class LocalModel(Generic[Worker]):
         self._source = source
         self._store = store
         self._retry = Retry()
+        self._logged = ""
         self._refusal: str | None = None
 
     def make(self, path: Path) -> Worker:
@@ -104,7 +106,7 @@ class LocalModel(Generic[Worker]):
             except (ModelError, OSError) as exc:
                 await self._model_failed(exc, before)
             else:
-                self._refusal = None
+                self._refusal, self._logged = None, ""
                 await self.become(ModelPhase.READY)
                 await run_together(self.worker.run(), _revive(self.worker))
 
@@ -115,7 +117,8 @@ class LocalModel(Generic[Worker]):
             return path
         fetching = f"fetching {source}; {self.fallback_text} meanwhile"
         await self.become(ModelPhase.DOWNLOADING, fetching)
-        log.info("fetching a model", model=source, folder=str(self._store.folder))
+        # a machine that stays offline tries every minute: each reason is logged once
+        log.log(DEBUG if self._logged else INFO, "fetching a model", model=source, folder=str(self._store.folder))
         path = await self._store.fetch(source, lambda now: self.note_progress(now, now.trouble or fetching))
         log.info("model is here", model=source)
         self._retry.note_success()
@@ -126,7 +129,8 @@ class LocalModel(Generic[Worker]):
         wait = self._retry.note_failure()
         self._refusal = str(exc)
         retry = "" if exc.is_permanent else f"; next try in {wait:.0f} s"
-        await self._note_failure(f"{exc}{retry}", exc.hint)
+        await self._note_failure(f"{exc}{retry}", exc.hint, is_known=str(exc) == self._logged)
+        self._logged = str(exc)
         until = float("inf") if exc.is_permanent else time.monotonic() + wait
         while time.monotonic() < until:
             await asyncio.sleep(min(POLL_SECONDS, max(0.0, until - time.monotonic())))
@@ -142,8 +146,8 @@ class LocalModel(Generic[Worker]):
             if await asyncio.to_thread(self._stamp) != before:
                 return
 
-    async def _note_failure(self, reason: str, hint: str) -> None:
-        log.warning(self.failure_event, reason=reason, hint=hint)
+    async def _note_failure(self, reason: str, hint: str, *, is_known: bool = False) -> None:
+        log.log(DEBUG if is_known else WARNING, self.failure_event, reason=reason, hint=hint)
         await self.become(ModelPhase.FAILED, f"{reason} ({hint})" if hint else reason)
 
     def _stamp(self) -> FileStat | None:

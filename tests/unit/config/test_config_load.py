@@ -406,6 +406,26 @@ def test_sections_of_other_programs_are_ignored_with_one_notice(write: Write) ->
     ]
 
 
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("{ workspace: '~/notes' }", "workspace: belongs under agents.defaults.workspace"),
+        ("{ exclude: ['private/'] }", "exclude: unknown key (did you mean `agents.defaults.memorySearch.exclude`?)"),
+        ("{ agents: { defaults: { exclude: ['private/'] } } }",
+         "agents.defaults.exclude: unknown key (did you mean `memorySearch.exclude`?)"),
+        ("{ agents: { list: [{ id: 'a', exclude: ['private/'] }] } }",
+         "agents.list[0].exclude: unknown key (did you mean `memorySearch.exclude`?)"),
+        ("{ readOnly: true }", "readOnly: unknown key (did you mean `memory.readOnly`?)"),
+        ("{ read_only: true }", "read_only: unknown key (did you mean `memory.readOnly`?)"),
+    ],
+)  # fmt: skip
+def test_key_of_memoryd_that_hides_or_names_the_notes_is_no_foreign_key_in_the_wrong_place(
+    write: Write, text: str, problem: str
+) -> None:
+    write(text)
+    assert problems_of() == [problem]
+
+
 FOREIGN_PROVIDERS = """{ models: { providers: {
     anthropic: { apiKey: { source: "exec", provider: "vault", id: "a" }, baseUrl: 7, apikey: "slip", headers: [] },
     "my proxy": "anything",

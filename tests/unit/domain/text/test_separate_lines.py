@@ -81,7 +81,11 @@ def test_every_other_line_is_in_a_chunk_or_heading(text: str, path: RelativePath
     for number, line in enumerate(text.split("\n"), start=1):
         if line.strip() and number not in covered and not any(start <= at < end for start, end in generated):
             assert line.startswith("#")
-            assert any(line.lstrip("# ").rstrip() in entry.heading for entry in entries if entry.start_line > number)
+            title = line.lstrip("# ").rstrip()
+            assert any(title in entry.heading for entry in entries if entry.start_line > number) or any(
+                at < start and all(not row or row.startswith(b"#") for row in data[at:start].splitlines())
+                for start, _ in generated
+            )
         at += len(line.encode()) + 1
 
 
@@ -134,6 +138,14 @@ def test_title_of_log_is_only_in_heading_paths() -> None:
 def test_heading_outside_the_path_stays_a_chunk() -> None:
     text = f"# Day\n\n## Quetzals\n\n## Retain\n\n{BULLETS[0]}\n"
     assert [entry.text.split("\n")[0] for entry in chunk_entries(text, SMALL, LOG)] == ["# Day", BULLETS[0]]
+
+
+def test_the_heading_of_a_page_alone_is_no_chunk_beside_what_reflect_wrote() -> None:
+    page = f"# Mara\n\n{BEGIN}\nFirst seen 2025-11-27.\n\n## Facts\n\n- a fact\n{END}\n"
+    assert chunk_entries(page, SMALL, RelativePath("bank/entities/mara.md")) == ()
+    mine = page.replace("# Mara\n", "# Mara\n\nMy neighbour.\n") + "\nShe has a boat.\n"
+    texts = [entry.text.strip() for entry in chunk_entries(mine, SMALL, RelativePath("bank/entities/mara.md"))]
+    assert texts == ["# Mara\n\nMy neighbour.", "She has a boat."]
 
 
 def test_memory_keeps_its_hash_when_lines_are_added() -> None:
