@@ -57,6 +57,45 @@ def test_message_is_kept_with_the_line_that_it_outdates(message: str, heard: str
     assert verdict.items[0].entities == book.find(verdict.items[0].supersedes[0]).line.entities
 
 
+FURTHER = ["W @Miete: Der Vermieter heißt Herr Adler.", "W @Home: The boiler is a Worcester Bosch, made in May."]
+
+
+@pytest.mark.parametrize(
+    ("message", "heard", "old"),
+    [
+        ("no, the boiler is a Vaillant", "It is a Worcester Bosch.", "The boiler is a Worcester Bosch, made in May."),
+        ("No, the dog is called Waffle.", "Biscuit is your dog.", "Our dog is called Biscuit."),
+        (
+            "nein, der Vermieter ist jetzt die Hausverwaltung Brandt, Adler hat verkauft",
+            "Sehr geehrter Herr Adler, die Heizung ist kalt.",
+            "Der Vermieter heißt Herr Adler.",
+        ),
+    ],
+)
+def test_correction_of_an_answer_that_outdates_a_line_is_no_lesson(message: str, heard: str, old: str) -> None:
+    verdict, book = told(message, heard, *LINES, *FURTHER)
+
+    assert [(item.kind, item.form) for item in verdict.items] == [(Kind.WORLD, OUTDATES)]
+    assert superseded(verdict, book) == [old]
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "I meant the other branch, not develop",
+        "I meant the release branch, not develop",
+        "no, the other branch, not develop",
+        "nein, den anderen Branch, nicht develop",
+    ],
+)
+def test_fragment_that_denies_what_nobody_said_is_of_the_request(message: str) -> None:
+    lines = ["W @Kestrel: The default branch is develop.", "W @Kestrel: Branches from develop are merged by Marek."]
+
+    verdict, _ = told(message, "I deleted it.", *lines)
+
+    assert not verdict.items
+
+
 def test_what_is_said_of_such_a_line_names_what_was_said_first() -> None:
     line = "W @Camera: camera's a Fuji now, sold the Nikon (said of: My camera is a Nikon Z6.)"
     verdict, book = told("back to the nikon, the fuji was rubbish", "", line)
