@@ -67,6 +67,22 @@ def test_one_word_is_too_little_beside_what_anybody_could_say() -> None:
     assert not weighed("what is a ladder", [held])[0].is_included
 
 
+@pytest.mark.parametrize(
+    ("text", "said", "held"),
+    [
+        ("when is skat", "Skat is on Wednesdays now.", ["skat"]),
+        ("wann ist skat", "Skat ist ab jetzt mittwochs.", ["skat"]),
+        ("wer ist mein chef", "Mein Chef ist Herr Kowalski.", ["chef"]),
+        ("where's the ladder", "The ladder is in the shed.", ["ladder"]),
+        ("备用钥匙在哪", "备用钥匙给我妈了。", ["备用", "用钥", "钥匙"]),
+    ],
+)
+def test_one_word_is_all_that_a_question_for_a_time_a_place_or_a_person_is_about(
+    text: str, said: str, held: list[str]
+) -> None:
+    assert weighed(text, [(said, held)])[0].kinds["all"]
+
+
 def test_signs_of_one_word_are_one_word() -> None:
     library = ("图书馆的座位要提前预约。", ["图书", "书馆"])
     assert not weighed("世界上最大的图书馆是哪个", [library], weight=6.0)[0].is_included
