@@ -199,6 +199,15 @@ def test_command_that_nobody_answers_in_time_is_told_and_left_alone(hooked: Runn
             server.accept()
 
 
+def test_command_that_no_daemon_is_there_for_is_told_with_the_reason(hooked: RunningDaemon, tmp_path: Path) -> None:
+    nowhere = str(tmp_path / "none.sock")
+    asked = sent("UserPromptSubmit", "down", prompt="/remember the ferry bell")
+    done = hook(hooked, "UserPromptSubmit", asked, "--socket", nowhere)
+    told = context(done, "UserPromptSubmit")
+    assert f"memoryd: no daemon runs at {nowhere}. /remember may not have been carried out" in told
+    assert done.stderr == f"memoryd: no daemon runs at {nowhere}\n"
+
+
 @contextmanager
 def stopped(daemon: RunningDaemon) -> Iterator[None]:
     """Have a daemon stand still while the block lasts."""
