@@ -149,6 +149,8 @@ _HOMES_MAX = 2
 """Most lines about the author's home that are compared without a common word."""
 _LINE_CHARS_MAX = 200
 """Length limit of a line, which is repeated in the new line."""
+_MOVES_HOUSE = caseless(r"\b(mov(?:ed?|es|ing)) (?:house|home)s?\b")
+"""The house that is left or reached, not one that a line is about."""
 
 
 def find_outdated(text: str, book: Book, *, scope: str, day: date | None, answer_before: str) -> Target | None:
@@ -159,10 +161,11 @@ def find_outdated(text: str, book: Book, *, scope: str, day: date | None, answer
     """
     with LOCK:
         lines = ValidLines(book, scope, day)
-        near, _ = lines.near(content(text) | content(answer_before))
+        said = _MOVES_HOUSE.sub(r"\1", text)
+        near, _ = lines.near(content(said) | content(answer_before))
         unique = {line.memory.id: line for line in (*near, *islice(lines.homes, _HOMES_MAX))}
         short = [line for line in unique.values() if len(line.text) <= _LINE_CHARS_MAX]
-        ranked = rank_outdated(text, answer_before, short, lines.rarity)
+        ranked = rank_outdated(said, answer_before, short, lines.rarity)
     if not ranked or ranked[0].weight < OUTDATED:
         return None
     memory, old = ranked[0].candidate.memory, ranked[0].candidate.text

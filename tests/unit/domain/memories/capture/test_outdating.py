@@ -96,6 +96,15 @@ def test_fragment_that_denies_what_nobody_said_is_of_the_request(message: str) -
     assert not verdict.items
 
 
+@pytest.mark.parametrize(
+    "message", ["we moved house on Saturday! now in Headingley", "moved house, we're in Otley now"]
+)
+def test_who_moves_house_outdates_nothing_about_a_house(message: str) -> None:
+    verdict, _ = told(message, "", *LINES, "W @House: The house insurance is with LV.", "W @House: The house is damp.")
+
+    assert not verdict.items
+
+
 def test_what_is_said_of_such_a_line_names_what_was_said_first() -> None:
     line = "W @Camera: camera's a Fuji now, sold the Nikon (said of: My camera is a Nikon Z6.)"
     verdict, book = told("back to the nikon, the fuji was rubbish", "", line)
