@@ -27,7 +27,7 @@ from memoryd.domain.memories.capture.capture import (
 from memoryd.domain.memories.capture.corrections import with_succession
 from memoryd.domain.memories.capture.firewall import why_untrusted
 from memoryd.domain.memories.capture.rejections import DroppedItem
-from memoryd.domain.memories.capture.renewal import may_outdate, with_older, with_revisions
+from memoryd.domain.memories.capture.renewal import may_outdate, states_fact, with_older, with_revisions
 from memoryd.domain.memories.capture.revisions import revisions_of
 from memoryd.domain.memories.changes.tombstones import normalized_statement
 from memoryd.domain.memories.generated import message_alone
@@ -154,7 +154,7 @@ class MessageCapture(Struct, frozen=True, kw_only=True):
         text, before = harmless_text(task.text), harmless_text(task.answer_before)
         by_rules = capture_message(text, answer_before=before, is_direct=task.is_direct, identifiers=self.identifiers)
         revisions = list(revisions_of(text, has_answer=task.may_correct))
-        if revisions or (not by_rules.items and may_outdate(text)):
+        if revisions or (not states_fact(by_rules) and may_outdate(text)):
             by_rules = await asyncio.to_thread(
                 with_revisions,
                 by_rules,

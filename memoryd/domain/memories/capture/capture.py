@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from memoryd.domain.expressions import caseless, expression
 from memoryd.domain.memories.capture.corrections import (
+    CORRECTION_OF_ANSWER,
     LANGUAGES,
     NAME_FORMS,
     NOT_ADDRESSED,
@@ -148,6 +149,8 @@ _IDENTIFIER = expression(r"\d{6,}|\S+@\S+\.\w+")
 ITEMS_MAX = 6
 """Most memories of one message."""
 IDENTIFIER_IMPORTANCE = 0.6
+CORRECTION_IMPORTANCE = 0.6
+"""Of what was wrong in one answer: less than that of a rule for all answers, which each session gets."""
 OWN_IDENTIFIER_IMPORTANCE = 0.95
 
 
@@ -170,6 +173,11 @@ class CapturedItem(Struct, frozen=True):
     """Memories that it replaces."""
     contradicts: tuple[ShortId, ...] = ()
     """Memories, one of which it may revise."""
+
+    @property
+    def corrects_answer(self) -> bool:
+        """Whether it corrects one answer, and may thereby revise a memory that the answer repeated."""
+        return self.kind is Kind.LESSON and self.form == CORRECTION_OF_ANSWER
 
     @property
     def weight(self) -> float:
@@ -380,7 +388,8 @@ def _item(
         return CapturedItem(statement.form.kind, text, statement.form.name, is_pinned)
     if correction := correction_in(plain, is_led=is_led):
         if has_answer:
-            return CapturedItem(Kind.LESSON, text, correction)
+            importance = CORRECTION_IMPORTANCE if correction == CORRECTION_OF_ANSWER else None
+            return CapturedItem(Kind.LESSON, text, correction, importance=importance)
         return DroppedItem(text, SkipReason.NOTHING_CORRECTED, correction)
     return None if statement is None else DroppedItem(text, statement.reason, statement.form.name)
 

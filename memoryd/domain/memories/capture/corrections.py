@@ -60,12 +60,18 @@ _WRONG = expression(
 )
 _SAYS_RIGHT = caseless(
     r"\A\W*(?:(?:the|my|his|her|their|our)\b.{1,60}?\b(?:is|are|was|were|has|have)\b|i(?:['’]m| am| live| have| work"
-    r"| meant| said)\b|(?:you should|use)\b|[A-Z]\w+(?: \w+){0,2} (?:is|was|has|are)\b|(?:it['’]?s|it is|that['’]?s"
+    r"| said)\b|(?:you should|use)\b|[A-Z]\w+(?: \w+){0,2} (?:is|was|has|are)\b|(?:it['’]?s|it is|that['’]?s"
     r"|they are)\b.*\bnow\b|(?:der|die|das|mein|meine|unser|unsere|sein|seine|ihr|ihre)\b.{1,60}?"
     r"\b(?:ist|sind|hat|haben|kommt|heißt|beginnt|kostet)\b)"
 )
 """The right answer with its topic or its beginning; `it is three, not four` has no lasting content."""
-_MEANT = caseless(r"\A\W*i (?:said|meant|asked for|told you)\b.*\b(?:not|instead of|rather than)\b")
+_SAID = caseless(r"\A\W*i (?:said|asked for|told you)\b.*\b(?:not|instead of|rather than)\b")
+_CLARIFIES = caseless(
+    r"\A\W*(?:(?:no|nope|sorry|wait|nein|nee|不对?|不是的?)[\s,，.!。！:：;—–-]*)*"
+    r"(?:i meant?\b|i (?:was|am) (?:talking about|asking about|referring to)\b|ich mein(?:t?e)?\b"
+    r"|我(?:说|问|指)的是|我的?意思是|我是[说指问])"
+)
+"""What the author meant by a request: it is about that request alone."""
 _VERDICT = caseless(
     r"\b(?:is|was|are) (?:wrong|incorrect|not (?:right|correct|true))\b.*\b(?:is|it['’]?s|should|use)\b"
 )
@@ -97,6 +103,8 @@ _CHINESE_FROM_NOW = expression(
     r"|回复|叫)"
 )
 _MIN_WORDS = 2
+CORRECTION_OF_ANSWER = "a correction"
+"""The form of a sentence that says what was wrong in one answer, and is no rule for others."""
 
 
 def is_lead(plain: str) -> bool:
@@ -115,19 +123,20 @@ def correction_in(plain: str, *, is_led: bool) -> str:
     """
     is_bare = _BARE_RULE.match(plain)
     is_rule = (_RULE.match(plain) and not is_bare) or (_BLAMES.match(plain) and _AFTER.search(plain))
-    if is_bare or is_lead(plain) or (_IDLE.search(plain) and not is_rule):
+    is_of_request = _IDLE.search(plain) or _CLARIFIES.match(plain)
+    if is_bare or is_lead(plain) or (is_of_request and not is_rule):
         return ""
     if is_rule or _FROM_NOW.search(plain) or _CHINESE_RULE.match(plain) or _CHINESE_FROM_NOW.search(plain):
         return "a rule for answers"
     wrong, chinese = _WRONG.match(plain), _CHINESE_WRONG.match(plain)
     is_correction = (
-        _MEANT.match(plain)
+        _SAID.match(plain)
         or _VERDICT.search(plain)
         or (is_led and (_SAYS_RIGHT.match(plain) or _CHINESE_SAYS_RIGHT.search(plain)))
         or (wrong and len(wrong["rest"].split()) >= _MIN_WORDS and _SAYS_RIGHT.match(wrong["rest"]))
         or (chinese and len(chinese["rest"]) > _MIN_WORDS and _CHINESE_SAYS_RIGHT.search(chinese["rest"]))
     )
-    return "a correction" if is_correction else ""
+    return CORRECTION_OF_ANSWER if is_correction else ""
 
 
 PINS_OF_A_KIND = 3

@@ -38,7 +38,7 @@ _LEAD = caseless(
     r"|that (?:is|was) (?:not (?:right|correct|true)(?: any ?more)?|wrong|outdated)|that isn['’]t (?:right|correct"
     r"|true)(?: any ?more)?"
     r"|you(?:['’]re| are) (?:wrong|mistaken)|you(?:['’]ve| have)? (?:got|have|had|remembered) (?:it|that|this) wrong"
-    r"|i meant(?: to (?:say|write|type)|(?! to\b))(?=[^:]*\Z)"
+    r"|i meant(?: to (?:say|write|type)|(?! to\b))(?=[^:]*\Z)|ich mein(?:t?e)?(?=[^:]*\Z)"
     r"|nee|falsch|stimmt nicht|das stimmt (?:so )?nicht|das ist (?:falsch|nicht richtig)|nicht (?:ganz )?richtig|nein"
     r"|(?:不对|不是的|错了|不正确)(?![\u4e00-\u9fff])|你(?:记|说|弄|搞|写)错了?|(?:这|那)(?:个)?(?:不对|错了"
     r"|过时了)|不是这样的?)"

@@ -21,7 +21,7 @@ from memoryd.domain.memories.capture.corrections import is_by_person, with_succe
 from memoryd.domain.memories.capture.outdating import CHARS_MAX
 from memoryd.domain.memories.capture.rejections import DroppedItem, says_secret, why_not_plain, why_unfit
 from memoryd.domain.memories.capture.revisions import Revision
-from memoryd.domain.memories.capture.targets import Target, find_outdated, find_target
+from memoryd.domain.memories.capture.targets import Target, find_outdated, find_target, is_of_request
 from memoryd.domain.memories.kinds import Kind, short_id
 from memoryd.domain.memories.line import Provenance
 from memoryd.domain.memories.unasked.form import WEIGHED_LANGUAGES
@@ -63,8 +63,13 @@ def with_revisions(
             verdict = _with_plain(verdict, revision)
         else:
             verdict = _without(verdict, DroppedItem(revision.text, SkipReason.NOTHING_REVISED, revision.form))
-    is_unreal = any(isinstance(item, DroppedItem) and item.reason == SkipReason.UNREAL for item in revisions)
-    if verdict.items or out_of_place or is_unreal or not (may_supersede and may_outdate(text)):
+    is_unreal = any(
+        item.reason == SkipReason.UNREAL
+        if isinstance(item, DroppedItem)
+        else is_of_request(item, answer_before, said_before)
+        for item in revisions
+    )
+    if states_fact(verdict) or out_of_place or is_unreal or not (may_supersede and may_outdate(text)):
         return verdict
     message = " ".join(text.split())
     target = find_outdated(message, book, scope=scope, day=day, answer_before=answer_before)
@@ -74,7 +79,13 @@ def with_revisions(
     if not all(is_by_person(memory.line) for memory in (*target.superseded, *target.disputed)):
         # the text repeats a line of an agent
         item = replace(item, provenance=Provenance.AGENT)
-    return _with_item(verdict, replace(item, text=target.text), message)
+    # what corrects the answer is the same sentence, now with the line that it revises
+    return _with_item(replace(verdict, items=()), replace(item, text=target.text), message)
+
+
+def states_fact(verdict: CaptureVerdict) -> bool:
+    """Return whether a verdict has more than corrections of an answer, which may revise a line without a form."""
+    return not all(item.corrects_answer for item in verdict.items)
 
 
 OUTDATES = "outdates"

@@ -143,6 +143,7 @@ _OF_TASK = caseless(
     r"|part|answer|example|text|email|mail|picture|image|list|table|chapter|title)\b|\bthe other (?:one|file|way)\b"
     r"|这(?:个|段|张|行|份|篇)(?!月|星期|周|学期)(?:文件|代码|函数|表|文|图|页|句)?"
 )
+_OTHER_ONE = caseless(r"\A\W*(?:the|de[mnrs]|die|das) (?:other|ander\w+)\b")
 _IS_VALUE = caseless(r"(?:it|that)(?:['’]s| is| was| should be)(?: (?!(?:already|late|over)\b)[^\s,;]+){1,4}\W*")
 AUTHOR = caseless(r"\W*(?:(?:i|we|ich|wir)(?:['’]\w+)?\b|我(?:们|家)?(?!的)|咱)")
 _ELIDED = caseless(
@@ -322,6 +323,8 @@ def why_no_fact(sentence: SpokenSentence, *, is_answer: bool) -> str:
     if why := why_not_plain(SpokenSentence(sentence.text, plain)):
         return why
     if _is_of_past_time(plain):
+        return SkipReason.UNREAL
+    if _OTHER_ONE.match(plain) and not STATES.search(plain):
         return SkipReason.UNREAL
     # the consequences may be of the moment
     plain = _CONSEQUENCE.sub("", plain)

@@ -126,6 +126,13 @@ def _target(search: "_Search", revision: Revision) -> Target | None:
     return Target(revision.text, disputed=tuple(candidate.memory for candidate in best))
 
 
+def is_of_request(revision: Revision, *before: str) -> bool:
+    """Return whether a fragment denies what neither text before it says: it is about what is to be done."""
+    old = content(" ".join(revision.old))
+    said = frozenset[str]().union(*map(content, before))
+    return ANSWER in revision.forms and not revision.has_verb and bool(old) and old.isdisjoint(said)
+
+
 def _renewed_clause(revision: Revision, similar: Sequence[Candidate]) -> Target | None:
     """Return a revision of the only memory with a clause that says the same with another value; None if not one."""
     new = new_values_of(revision)
@@ -142,6 +149,8 @@ _HOMES_MAX = 2
 """Most lines about the author's home that are compared without a common word."""
 _LINE_CHARS_MAX = 200
 """Length limit of a line, which is repeated in the new line."""
+_MOVES_HOUSE = caseless(r"\b(mov(?:ed?|es|ing)) (?:house|home)s?\b")
+"""The house that is left or reached, not one that a line is about."""
 
 
 def find_outdated(text: str, book: Book, *, scope: str, day: date | None, answer_before: str) -> Target | None:
@@ -152,10 +161,11 @@ def find_outdated(text: str, book: Book, *, scope: str, day: date | None, answer
     """
     with LOCK:
         lines = ValidLines(book, scope, day)
-        near, _ = lines.near(content(text) | content(answer_before))
+        said = _MOVES_HOUSE.sub(r"\1", text)
+        near, _ = lines.near(content(said) | content(answer_before))
         unique = {line.memory.id: line for line in (*near, *islice(lines.homes, _HOMES_MAX))}
         short = [line for line in unique.values() if len(line.text) <= _LINE_CHARS_MAX]
-        ranked = rank_outdated(text, answer_before, short, lines.rarity)
+        ranked = rank_outdated(said, answer_before, short, lines.rarity)
     if not ranked or ranked[0].weight < OUTDATED:
         return None
     memory, old = ranked[0].candidate.memory, ranked[0].candidate.text
@@ -187,6 +197,7 @@ class _Search:
         self._answer = answer
         self._said_before = said_before.casefold()
         self._before = content(answer) | content(said_before)
+        self._is_of_request = is_of_request(revision, *before)
         self._is_answer = bool(self._before) and (ANSWER in revision.forms or not (self._about or self._subject))
         self._is_move = revision.is_authors and MOVES.search(revision.plain) is not None
         self._clause = again_clause(revision.plain) if AGAIN in revision.forms else ""
@@ -298,6 +309,8 @@ class _Search:
     def _says_old(self, line: Candidate) -> bool:
         """Return whether a memory states what the sentence denies, about the same thing."""
         revision, text = self._revision, line.text
+        if self._is_of_request:
+            return False
         is_no_longer = NO_LONGER in revision.forms
         # a denial without a new value
         is_bare_denial = NOT_BUT in revision.forms and not revision.has_contrast

@@ -94,6 +94,7 @@ _PARTICLES = frozenset(
     "的了是在我你他她它们这那有和与跟给把被要会能可就也都还再又很太个点些下上里去来到从对向为吗呢吧啊呀么哪谁几多少不没"
     "一二三四五六七八九十年月日号时大小好人家想看说做用过得着回帮"
 )
+_ASKING = frozenset("在是哪谁什么几吗呢")
 _TIMES = expression(
     r"(?:周|星期|礼拜)[一二三四五六日天末]|[今明昨后前]天|早上|上午|中午|下午|傍晚|晚上|夜里|周末|[月年][底初]|最近"
     r"|刚才|时间|时候|小时|分钟|以前|以后|第[一二三]"
@@ -114,6 +115,10 @@ _OWN_DOING = expression(
     r"|\bwo ([a-z]{3,}) (?:ich|wir)\b"
 )
 """A question about what the speaker does, and its verb: *where do I work*, *wo wohnen wir*."""
+_ASKS_WHICH = expression(
+    r"\s*(?:and |und |so )?(?:when|where|who|whose|which|wann|wo|wer|wem|welche[rmns]?)(?:['’]s)?\b"
+)
+"""A question for a time, a place, a person or a choice: with one word of content, *when is skat*, it is about that."""
 _ACRONYM = expression(r"\b[A-Z]{2,5}\b")
 
 
@@ -188,7 +193,8 @@ class MessageEvidence:
             if len(term) >= LEAST_OF_FAMILY and term not in WEAK_WORDS
         }
         self._doings = [verb for pair in _OWN_DOING.findall(small) for verb in pair if verb]
-        self._total = sum(self._weights.values())
+        self._asks_which = _ASKS_WHICH.match(small) is not None
+        self._total = sum(weight for term, weight in self._weights.items() if not _asks(term))
         self._chance = 0.5 * max(0.0, math.log(max(1, idf.chunks) / MANY_NOTES))
         self._are_few = idf.chunks <= FEW_NOTES
         self._parts = [frozenset(query_terms(part)) for part in message.parts]
@@ -231,7 +237,8 @@ class MessageEvidence:
         excluded = frozenset(concept for concept in self._concepts if is_about_entity and is_of_people(concept))
         term_weights = [weight for term in matches if (weight := self._weights.get(term))]
         does_so = any(re.search(rf"\b(?:i|we|ich|wir) {verb}\b", small) for verb in self._doings)
-        has_all = (len(term_weights) > 1 or does_so) and sum(term_weights) >= ALL_FROM * self._total
+        is_enough_to_ask = len(term_weights) > 1 or does_so or (bool(term_weights) and self._asks_which)
+        has_all = is_enough_to_ask and sum(term_weights) >= ALL_FROM * self._total
         words = words or self._relatives(item)
         if self._are_few and 0 < words < FULL and self._concepts:
             # in few notes, a shared word weighs little: it counts at least as much as a shared concept in other words
@@ -352,6 +359,11 @@ def term_weight(term: str, weight: float) -> float:
     if len(term) == 1:
         return 0.0
     return weight * (WEAK_WORD if term in WEAK_WORDS else OF_CODE if _CODE.fullmatch(term) else 1.0)
+
+
+def _asks(term: str) -> bool:
+    """Return whether a pair of characters has one of a question, as the last two pairs of 钥匙在哪 do."""
+    return UNSPACED_RUN.match(term) is not None and not _ASKING.isdisjoint(term)
 
 
 def parts_first(parts: Iterable[int]) -> list[int]:

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from memoryd.domain.memories.bundle import is_for_every_session
 from memoryd.domain.memories.capture.capture import ITEMS_MAX, capture_failure, capture_message
 from memoryd.domain.memories.capture.identifiers import is_resident_id
 from memoryd.domain.memories.kinds import Kind
@@ -394,6 +395,10 @@ NO_CORRECTIONS = [
     "No, it should be three, not four.",
     "Nein, danke.",
     "Nein, das ist falsch.",
+    "No, I meant the allotment shed, not the house.",
+    "I meant the second verse, not the first.",
+    "Nein, ich meinte die große Schaufel, nicht die kleine.",
+    "不对，我说的是豆豆，不是子轩。",
 ]
 
 
@@ -430,6 +435,24 @@ def test_correction_of_an_answer_is_a_lesson(text: str) -> None:
 
     assert (item.kind, item.is_pinned) == (Kind.LESSON, False)
     assert capture_message(text).items == (), "there was no answer before it"
+
+
+@pytest.mark.parametrize(
+    ("text", "is_rule"),
+    [
+        ("Please don't use tables in your answers.", True),
+        ("always run black before you commit", True),
+        ("回答不要用表格。", True),
+        ("No, the meeting is on Thursday, not on Tuesday.", False),
+        ("that's wrong, the fixture is wrong not the test", False),
+        ("不对，会议是周四。", False),
+    ],
+)
+def test_every_session_is_told_rules_but_no_correction_of_one_answer(text: str, is_rule: bool) -> None:
+    (item,) = capture_message(text, answer_before="Here is a table.").items
+
+    assert item.kind is Kind.LESSON
+    assert is_for_every_session(item.line()) is is_rule
 
 
 @pytest.mark.parametrize("text", NO_CORRECTIONS)

@@ -57,6 +57,56 @@ def test_message_is_captured_with_the_line_it_outdates(message: str, answer: str
     assert verdict.items[0].entities == book.find(verdict.items[0].supersedes[0]).line.entities
 
 
+FURTHER = ["W @Miete: Der Vermieter heißt Herr Adler.", "W @Home: The boiler is a Worcester Bosch, made in May."]
+
+
+@pytest.mark.parametrize(
+    ("message", "heard", "old"),
+    [
+        ("no, the boiler is a Vaillant", "It is a Worcester Bosch.", "The boiler is a Worcester Bosch, made in May."),
+        ("No, the dog is called Waffle.", "Biscuit is your dog.", "Our dog is called Biscuit."),
+        (
+            "nein, der Vermieter ist jetzt die Hausverwaltung Brandt, Adler hat verkauft",
+            "Sehr geehrter Herr Adler, die Heizung ist kalt.",
+            "Der Vermieter heißt Herr Adler.",
+        ),
+    ],
+)
+def test_correction_of_answer_supersedes_line(message: str, heard: str, old: str) -> None:
+    verdict, book = captured(message, heard, *LINES, *FURTHER)
+
+    assert [(item.kind, item.form) for item in verdict.items] == [(Kind.WORLD, OUTDATES)]
+    assert superseded(verdict, book) == [old]
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "I meant the other branch, not develop",
+        "I meant the release branch, not develop",
+        "no, the other branch, not develop",
+        "nein, den anderen Branch, nicht develop",
+    ],
+)
+def test_clarified_request_is_not_captured(message: str) -> None:
+    lines = ["W @Kestrel: The default branch is develop.", "W @Kestrel: Branches from develop are merged by Marek."]
+
+    verdict, _ = captured(message, "I deleted it.", *lines)
+
+    assert not verdict.items
+
+
+@pytest.mark.parametrize(
+    "message", ["we moved house on Saturday! now in Headingley", "moved house, we're in Otley now"]
+)
+def test_move_outdates_nothing_about_a_house(message: str) -> None:
+    verdict, _ = captured(
+        message, "", *LINES, "W @House: The house insurance is with LV.", "W @House: The house is damp."
+    )
+
+    assert not verdict.items
+
+
 def test_next_message_names_the_first_line() -> None:
     line = "W @Camera: camera's a Fuji now, sold the Nikon (said of: My camera is a Nikon Z6.)"
     verdict, book = captured("back to the nikon, the fuji was rubbish", "", line)

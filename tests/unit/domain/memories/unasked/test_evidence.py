@@ -72,6 +72,20 @@ def test_one_word_is_too_little_in_a_general_question() -> None:
     assert not is_included("what is a ladder", *item)
 
 
+@pytest.mark.parametrize(
+    ("text", "line", "matching"),
+    [
+        ("when is skat", "Skat is on Wednesdays now.", ["skat"]),
+        ("wann ist skat", "Skat ist ab jetzt mittwochs.", ["skat"]),
+        ("wer ist mein chef", "Mein Chef ist Herr Kowalski.", ["chef"]),
+        ("where's the ladder", "The ladder is in the shed.", ["ladder"]),
+        ("备用钥匙在哪", "备用钥匙给我妈了。", ["备用", "用钥", "钥匙"]),
+    ],
+)
+def test_question_word_with_one_word_is_about_that_word(text: str, line: str, matching: list[str]) -> None:
+    assert weighed(text, [(line, matching)])[0].kinds["all"]
+
+
 def test_character_pairs_of_one_word_count_once() -> None:
     library = ("图书馆的座位要提前预约。", ["图书", "书馆"])
     assert not is_included("世界上最大的图书馆是哪个", *library, weight=6.0)
