@@ -18,11 +18,11 @@ from memoryd.api.http.sockets import Peer
 from memoryd.domain.access import AccessRules, Who
 from memoryd.errors import RequestError
 from memoryd.wire import ErrorCode
-from tests.contract.two_agents import DIRECT, GROUP, MARKERS, SECRETS, prepare, socket_of
+from tests.contract.two_agents import DIRECT, GROUP, MARKERS, SECRETS, client_of, prepare
 from tests.daemon import RunningDaemon
 from tests.integration.serving import services
 from tests.sweeps import whole_or
-from tests.waiting import SECONDS, eventually
+from tests.waiting import eventually
 
 ON_PORT = [row for row in TABLE if row.served is Transport.PORT]
 POSTED: dict[str, dict[str, object]] = {
@@ -80,11 +80,6 @@ def daemon(tmp_path_factory: pytest.TempPathFactory, starter_model: Path) -> Ite
         running.client().sync(wait="embedded")
         eventually(lambda: all(agent["embedded"] for agent in running.client().status()["agents"]))
         yield running
-
-
-def client_of(daemon: RunningDaemon, socket: str) -> httpx.Client:
-    transport = httpx.HTTPTransport(uds=str(socket_of(daemon.home, socket)), verify=False)
-    return httpx.Client(transport=transport, base_url="http://memoryd", timeout=SECONDS)
 
 
 def ask(daemon: RunningDaemon, socket: str, route: str, query: str = "lantern boat", **asked: str) -> httpx.Response:
@@ -198,8 +193,7 @@ def test_key_without_an_agent_gets_events_of_the_default_agent(tmp_path: Path) -
 
 
 def test_socket_of_an_agent_shows_only_that_agent(daemon: RunningDaemon) -> None:
-    transport = httpx.HTTPTransport(uds=str(socket_of(daemon.home, "beta")), verify=False)
-    with httpx.Client(transport=transport, base_url="http://memoryd", timeout=SECONDS) as client:
+    with client_of(daemon, "beta") as client:
         status = client.get("/v1/status")
         assert [agent["id"] for agent in status.json()["agents"]] == ["beta"]
         assert "alpha" not in status.text
@@ -258,8 +252,7 @@ def test_f145_no_text_of_one_agent_reaches_another(
     """Random questions, agents, keys and paths never return a marker of another agent."""
     asked = {name: value for name, value in (("agent", named), ("sessionKey", key)) if value is not None}
     query = " ".join(words)
-    transport = httpx.HTTPTransport(uds=str(socket_of(daemon.home, socket)), verify=False)
-    with httpx.Client(transport=transport, base_url="http://memoryd", timeout=SECONDS) as client:
+    with client_of(daemon, socket) as client:
         found = client.post("/v1/search", json={"query": query, "maxResults": 50, "explain": True, **asked})
         read = client.get(f"/v1/files/{path.replace('/', '%2f')}", params=asked)
     # the agent of the request: its socket's, the named one, its key's, the default

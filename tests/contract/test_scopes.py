@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from memoryd.client import Client
-from tests.contract.two_agents import DIRECT, GROUP, MARKERS, SECRETS, prepare, socket_of
+from tests.contract.two_agents import DIRECT, GROUP, MARKERS, SECRETS, client_of, prepare, socket_of
 from tests.daemon import RunningDaemon
 from tests.integration.qmd_standin import StandIn
 from tests.real_qmd import real_qmd
@@ -35,14 +35,12 @@ ESCAPES = [
 
 
 def post(daemon: RunningDaemon, socket: str, **asked: object) -> httpx.Response:
-    transport = httpx.HTTPTransport(uds=str(socket_of(daemon.home, socket)), verify=False)
-    with httpx.Client(transport=transport, base_url="http://memoryd", timeout=20) as client:
+    with client_of(daemon, socket) as client:
         return client.post("/v1/search", json={"maxResults": 50, "explain": True, **asked})
 
 
 def read(daemon: RunningDaemon, socket: str, path: str) -> httpx.Response:
-    transport = httpx.HTTPTransport(uds=str(socket_of(daemon.home, socket)), verify=False)
-    with httpx.Client(transport=transport, base_url="http://memoryd", timeout=20) as client:
+    with client_of(daemon, socket) as client:
         return client.get(f"/v1/files/{path.replace('/', '%2f')}", params={"sessionKey": DIRECT.format(socket)})
 
 
@@ -153,11 +151,7 @@ def test_f145_events_and_status_show_nothing_of_another_agent(tmp_path: Path) ->
 
 
 def _follow(running: RunningDaemon, seen: list[str], listening: threading.Event) -> None:
-    transport = httpx.HTTPTransport(uds=str(socket_of(running.home, "beta-fixed")), verify=False)
-    with (
-        httpx.Client(transport=transport, base_url="http://memoryd", timeout=60) as client,
-        client.stream("GET", "/v1/events") as reply,
-    ):
+    with client_of(running, "beta-fixed") as client, client.stream("GET", "/v1/events") as reply:
         for line in reply.iter_lines():
             listening.set()
             seen.append(line)

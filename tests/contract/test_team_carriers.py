@@ -141,8 +141,8 @@ async def test_concurrent_sharing_loses_nothing(members: Sequence[Member]) -> No
         await reader.exchange()
         assert reader.all_seen() == {f"{member.person}/memory/2026-11-02.md" for member in members}
         for writer in members:
-            said = reader.seen(f"{writer.person}/memory/2026-11-02.md") or ""
-            assert [f"{writer.person} says {number}" in said for number in rounds] == [True] * len(rounds)
+            text = reader.seen(f"{writer.person}/memory/2026-11-02.md") or ""
+            assert [f"{writer.person} says {number}" in text for number in rounds] == [True] * len(rounds)
 
 
 @RARELY_BY_GIT

@@ -4,7 +4,10 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
+import httpx
+
 from tests.daemon import RunningDaemon
+from tests.waiting import SECONDS
 
 MARKERS = {"alpha": ("zinnober", "kupferkabel"), "beta": ("ultramarin", "messingtopf")}
 SECRETS = {
@@ -46,3 +49,9 @@ def prepare(home: Path, model: Path | None, scope: Mapping[str, object] = SCOPE,
 def socket_of(home: Path, name: str) -> Path:
     """Return the path of a socket."""
     return home / "run" / ("memoryd.sock" if name == "owner" else f"{name}.sock")
+
+
+def client_of(daemon: RunningDaemon, socket: str) -> httpx.Client:
+    """Return a client of a socket."""
+    transport = httpx.HTTPTransport(uds=str(socket_of(daemon.home, socket)), verify=False)
+    return httpx.Client(transport=transport, base_url="http://memoryd", timeout=SECONDS)

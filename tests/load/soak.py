@@ -108,21 +108,21 @@ def soak(stage: Staged, editor: Editor, seed: int, minutes: float) -> Iterator[D
         editing.end()
 
 
-def rows(looks: Sequence[DiskSnapshot]) -> Iterator[Row]:
+def rows(samples: Sequence[DiskSnapshot]) -> Iterator[Row]:
     """Yield the slopes, and the bounds that are no slopes."""
-    warm = looks[int(len(looks) * WARM_SHARE) :]
-    seconds = [look.minutes * 60 for look in warm]
+    warm = samples[int(len(samples) * WARM_SHARE) :]
+    seconds = [sample.minutes * 60 for sample in warm]
     for name, aim in BOUNDS.items():
-        values = [float(getattr(look, name)) for look in warm]
+        values = [float(getattr(sample, name)) for sample in warm]
         note = f"{values[0]:.4g} at first, {values[-1]:.4g} at last, {min(values):.4g} to {max(values):.4g}"
         yield Row(f"{name}: growth a minute", slope_a_minute(seconds, values), "MiB", aim, note)
     for name in PIECES:
         # no slope: one late thread of a pool would make a steep one
-        pieces = [int(getattr(look, name)) for look in warm]
+        pieces = [int(getattr(sample, name)) for sample in warm]
         more = Aim(most(name, pieces[0]) - pieces[0])
         yield Row(f"{name}: more than at first", pieces[-1] - pieces[0], "", more, f"{min(pieces)} to {max(pieces)}")
-    yield Row("write-ahead log: largest", max(look.wal for look in looks), "MiB", WAL_AIM)
-    idle = sorted(look.idle for look in warm)
+    yield Row("write-ahead log: largest", max(sample.wal for sample in samples), "MiB", WAL_AIM)
+    idle = sorted(sample.idle for sample in warm)
     yield Row("processor share at rest: median", idle[len(idle) // 2], "%", CPU_AIM, f"at most {idle[-1]:.2f}")
 
 
@@ -142,19 +142,16 @@ def main(minutes: float, chunks: int, seed: int | None, out: Path) -> None:
     folder = Path(tempfile.mkdtemp(prefix=f"soak-{seed}-", dir="/var/tmp"))
     report = Report(effort=f"seed {seed}, {minutes:g} minutes, {chunks} chunks, {RATE:g} edits a second")
     click.echo(report.effort)
-    looks: list[DiskSnapshot] = []
+    samples: list[DiskSnapshot] = []
     with timed() as watch, staged(Plan(seed, chunks=chunks, pace=PACE), folder) as (stage, editor):
-        for look in soak(stage, editor, seed, minutes):
-            looks.append(look)
-            click.echo(json.dumps({name: round(value, 3) for name, value in asdict(look).items()}))
+        for sample in soak(stage, editor, seed, minutes):
+            samples.append(sample)
+            click.echo(json.dumps({name: round(value, 3) for name, value in asdict(sample).items()}))
     report.seconds[NAME] = watch.seconds
-    found = [*rows(looks), *stage.scene.tally.rows()]
+    found = [*rows(samples), *stage.scene.tally.rows()]
     for row in found:
         report.add(NAME, row)
-    wrong = [f"{stage.scene.tally.wrong_count} wrong answers: {stage.scene.tally.wrong}"] * bool(
-        stage.scene.tally.wrong
-    )
-    if missed := wrong + grows(found):
+    if missed := stage.scene.tally.summary + grows(found):
         report.failures[NAME] = "\n".join(missed)
     report.write(out)
     report.print(Console(width=150))

@@ -50,4 +50,4 @@ def test_problem_names_the_file_only_to_its_own_agent(tmp_path: Path) -> None:
     assert len(qa.problems("b", names_all=True)) == 1
     (tmp_path / "memory/sessions/odd.json").write_text("[")
     qa.store.sessions.scan()
-    assert [one[:7] for one in qa.problems("b")] == ["2 files"]
+    assert [problem[:7] for problem in qa.problems("b")] == ["2 files"]

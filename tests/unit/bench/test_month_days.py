@@ -35,20 +35,20 @@ def test_days_are_full_and_the_same_for_a_seed() -> None:
         assert [len(day) for day in days] == [40] * 30
         assert days == month(person, 30, 40, seed=1)
         assert days != month(person, 30, 40, seed=2)
-        assert all(sum(one.kind == TASK for one in day) == 5 for day in days)
+        assert all(sum(message.kind == TASK for message in day) == 5 for day in days)
 
 
 def test_facts_are_asked_after_they_are_stated_and_after_correction() -> None:
     messages = [message for day in month("ruben-stage", 30, 40, seed=1) for message in day]
     kinds = [
-        one.kind
-        for one in messages
-        if one.text in ("which program do we draw the plots in", "My dentist is Dr. Amirault.")
+        message.kind
+        for message in messages
+        if message.text in ("which program do we draw the plots in", "My dentist is Dr. Amirault.")
     ]
     assert kinds.count(CORRECTION) == 1
     assert [kind for kind in kinds if kind != CORRECTION] == [QUESTION, CORRECTED, CORRECTED]
-    assert sum(one.kind == CORRECTION for one in messages) == 8
-    assert sum(one.kind == FACT and one.by == "agent" for one in messages) > 4
+    assert sum(message.kind == CORRECTION for message in messages) == 8
+    assert sum(message.kind == FACT and message.by == "agent" for message in messages) > 4
 
 
 def test_short_days_are_full_too() -> None:

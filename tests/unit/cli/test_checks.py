@@ -27,7 +27,7 @@ def test_sections_are_those_of_the_checks() -> None:
     for check in checks():
         assert check.run.__module__ == f"memoryd.cli.checks.{SECTIONS[check.section]}"
     assert [check.section for check in checks(["hooks", "disk"])] == ["disk", "hooks", "hooks"]
-    (choice,) = (one.type for one in doctor_command.params if one.name == "sections")
+    (choice,) = (param.type for param in doctor_command.params if param.name == "sections")
     assert isinstance(choice, click.Choice)
     assert list(choice.choices) == list(SECTIONS)
 

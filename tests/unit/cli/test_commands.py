@@ -41,7 +41,7 @@ def test_help_completion_and_reference_list_the_commands_in_order() -> None:
     ], "each on one line"
     assert ["Ask", *re.findall(r"^(\w[\w ]+):$", described, re.MULTILINE)] == list(overview.GROUPS)
     completed = ShellComplete(memoryctl, {}, "memoryctl", "_MEMORYCTL_COMPLETE").get_completions([], "")
-    assert [one.value for one in completed] == NAMES
+    assert [completion.value for completion in completed] == NAMES
     assert re.findall(r"^## memoryctl (\w+)$", page(), re.MULTILINE) == NAMES
 
 

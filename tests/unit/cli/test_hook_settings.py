@@ -233,7 +233,7 @@ def test_file_is_restored_unless_others_changed_it(tmp_path: Path, before: str |
     else:
         assert added.rstrip(",\n") in path.read_text()
         assert not hook_settings.removal(GEMINI, tmp_path)
-    assert [one.name for one in path.parent.iterdir()] in ([], [path.name])
+    assert [file.name for file in path.parent.iterdir()] in ([], [path.name])
 
 
 WITH_SERVER = [host for host in HOSTS.values() if host.mcp]

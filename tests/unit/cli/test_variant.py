@@ -26,4 +26,4 @@ def test_variant_joins_no_team(tmp_path: Path, agent: str) -> None:
     config = load(variant).config
     assert not config.team.is_joined
     assert config.memory.machines.secret is None
-    assert [(one.id, one.team) for one in config.resolved_agents()] == [(agent, None)]
+    assert [(found.id, found.team) for found in config.resolved_agents()] == [(agent, None)]

@@ -64,8 +64,8 @@ def test_suggested_command_quotes_the_path(tmp_path: Path) -> None:
         file.chmod(0o666)
     place = ("models", "providers", "openai", "apiKey")
     found = [*warnings_of(written_at(place, {"file": str(key)})), *warnings_of(written_at(place, "sk-1"), source)]
-    commands = [one.partition("users: ")[2].partition(", or")[0] for one in (*found, *load(source).notices)]
-    assert [shlex.split(one)[2] for one in commands] == [str(key), str(source), str(source)]
+    commands = [warning.partition("users: ")[2].partition(", or")[0] for warning in (*found, *load(source).notices)]
+    assert [shlex.split(command)[2] for command in commands] == [str(key), str(source), str(source)]
 
 
 @pytest.mark.parametrize(
@@ -145,5 +145,7 @@ def test_credentials_in_the_team_address_are_reported_and_hidden(
     source.chmod(0o644)
     found = warnings_of({"team": {"remote": remote, "name": "acme", "person": "ada"}}, source)
     assert without_credentials(remote) == (shown or remote)
-    assert [f"chmod 600 {source}" in one and "(team.remote)" in one for one in found] == [True] * (shown is not None)
+    assert [f"chmod 600 {source}" in warning and "(team.remote)" in warning for warning in found] == [True] * (
+        shown is not None
+    )
     assert remote not in str(found)

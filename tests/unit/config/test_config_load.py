@@ -440,15 +440,16 @@ def test_invalid_providers_of_another_program_fail_only_on_use(write: Write) -> 
     write(FOREIGN_PROVIDERS)
     loaded = load()
     assert loaded.notices == ["ignored, not memoryd's: models.providers.anthropic, models.providers.my proxy"]
-    held = loaded.config.models.providers
-    assert (held["openai"].api_key, held["openai"].base_url, list(held["openai"].headers)) == (None, None, ["X-Team"])
+    providers = loaded.config.models.providers
+    openai = providers["openai"]
+    assert (openai.api_key, openai.base_url, list(openai.headers)) == (None, None, ["X-Team"])
     for name in ("google", "mistral"):
-        key = held[name].api_key
+        key = providers[name].api_key
         assert key is not None
         with pytest.raises(ConfigError, match="which memoryd cannot open; it must be a text"):
             key.reveal()
     assert "knows" not in f"{loaded.config!r} {loaded.config.model_dump_json()}"
-    voyage = held["voyage"].api_key
+    voyage = providers["voyage"].api_key
     assert voyage is not None
     assert voyage.kind == "env"
 
@@ -645,9 +646,12 @@ def test_every_required_key_has_a_stand_in() -> None:
     sections: list[type[Section]] = [Config]
     for section in sections:
         for field in section.model_fields.values():
-            sections += [one for one in section_types(field.annotation) if one not in sections]
+            sections += [below for below in section_types(field.annotation) if below not in sections]
     needed = {
-        field.alias or name for one in sections for name, field in one.model_fields.items() if field.is_required()
+        field.alias or name
+        for section in sections
+        for name, field in section.model_fields.items()
+        if field.is_required()
     }
     assert needed == set(REQUIRED)
 

@@ -43,7 +43,7 @@ def test_every_repeated_key_is_found() -> None:
 
 def _paths(value: object, here: tuple[int | str, ...] = ()) -> set[tuple[int | str, ...]]:
     pairs = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    return {path for key, held in pairs for path in ((*here, key), *_paths(held, (*here, key)))}
+    return {path for key, below in pairs for path in ((*here, key), *_paths(below, (*here, key)))}
 
 
 @given(VALUES, st.sampled_from([None, 1]))

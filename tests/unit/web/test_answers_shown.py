@@ -114,10 +114,10 @@ def test_passage_is_editable_by_its_lines_and_a_conversation_is_not() -> None:
     text = ask(memories=[], hits=[{**hit("weak"), **of}], editable={"memory/a.md#L3": lines})
     assert 'name="old" value="- the pier &lt;was&gt; painted"' in text
     assert ">\nthe pier &lt;was&gt; painted</textarea>" in text, "the bullet is left out"
-    said = ask(memories=[], hits=[{**hit("weak"), **of, "source": "sessions", "path": "session:a"}])
-    assert "correct-lines" not in said
-    assert 'href="forget-conversation?id=session%3Aa"' in said
-    assert "What was said stays as it was said" in said
+    text = ask(memories=[], hits=[{**hit("weak"), **of, "source": "sessions", "path": "session:a"}])
+    assert "correct-lines" not in text
+    assert 'href="forget-conversation?id=session%3Aa"' in text
+    assert "What was said stays as it was said" in text
 
 
 def test_outside_files_and_memories_of_others_are_not_editable() -> None:
