@@ -144,6 +144,7 @@ def test_hostile_lines_are_told_by_number_and_the_others_are_taken(daemon: Runni
     done = typed(daemon, "two", "import", file, code=Exit.ERROR)
     refused = {one["line"]: one["reason"] for one in done["lines"] if one["outcome"] == "refused"}
     assert {1, 2, 3, 4, 5, 6, 7, 9} <= refused.keys()
+    assert refused[1].startswith('it is no JSON, as {"text": …}: ')
     assert "forgotten" in refused[9]
     assert "secret" in refused[4]
     assert "importence" in refused[6]
@@ -156,6 +157,11 @@ def test_hostile_lines_are_told_by_number_and_the_others_are_taken(daemon: Runni
     written = "".join(one.read_text() for one in (daemon.home / "two" / "memory").glob("*.md"))
     assert "hunter22" not in written
     assert "to be gone" not in written
+
+
+def test_folder_that_is_no_export_is_refused_with_what_reads_folders(daemon: RunningDaemon, tmp_path: Path) -> None:
+    refused = typed(daemon, "two", "import", tmp_path, code=Exit.ERROR)["error"]
+    assert (refused["message"], "--from" in refused["hint"]) == (f"{tmp_path} cannot be read: Is a directory", True)
 
 
 def test_memory_of_several_days_is_added_though_one_of_its_logs_takes_nothing(daemon: RunningDaemon) -> None:
