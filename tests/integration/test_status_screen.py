@@ -75,6 +75,14 @@ def test_missing_folder_is_named() -> None:
     assert lines[at + 1].startswith("next: make the folder")
 
 
+def test_privacy_rules_in_doubt_say_themselves_what_holds() -> None:
+    gone = ".memoryignore is gone; its last rules hold: put it back, or save an empty one to let all notes in"
+    lost = {"part": "privacy", "reason": gone, "since": "2026-01-05T09:00:00Z"}
+    lines = words(shown(status(agent(degraded=[lost])), width=160))
+    # new notes are indexed by the last rules
+    assert lines[lines.index(f"wrong privacy {gone}, for 1 h") + 1] == "next: correct .memoryignore, or put it back"
+
+
 def test_downloading_model_is_work_and_no_problem() -> None:
     transfer = {"doneBytes": 12_000_000, "totalBytes": 24_000_000, "step": "downloading"}
     embedder = {"state": "downloading", "reason": "first start", "since": None, "progress": transfer, "worker": None}

@@ -136,6 +136,7 @@ def test_bad_lines_are_reported_by_number_and_the_others_imported(daemon: Runnin
     result = memoryctl(daemon, "two", "import", file, code=Exit.ERROR)
     refused = {line["line"]: line["reason"] for line in result["lines"] if line["outcome"] == "refused"}
     assert {1, 2, 3, 4, 5, 6, 7, 9} <= refused.keys()
+    assert refused[1].startswith('it is no JSON, as {"text": …}: ')
     assert "forgotten" in refused[9]
     assert "secret" in refused[4]
     assert "importence" in refused[6]
@@ -148,6 +149,11 @@ def test_bad_lines_are_reported_by_number_and_the_others_imported(daemon: Runnin
     written = "".join(path.read_text() for path in (daemon.home / "two" / "memory").glob("*.md"))
     assert "hunter22" not in written
     assert "to be gone" not in written
+
+
+def test_folder_that_is_no_export_is_refused_with_what_reads_folders(daemon: RunningDaemon, tmp_path: Path) -> None:
+    refused = memoryctl(daemon, "two", "import", tmp_path, code=Exit.ERROR)["error"]
+    assert (refused["message"], "--from" in refused["hint"]) == (f"{tmp_path} cannot be read: Is a directory", True)
 
 
 def test_memory_of_several_days_is_added_despite_a_private_log(daemon: RunningDaemon) -> None:

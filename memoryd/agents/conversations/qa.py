@@ -262,7 +262,9 @@ class AgentQa(Struct, frozen=True):
         try:
             session = store.sessions.read(SessionId(name), agent=self.agent.id)
         except NotFound as exc:
-            raise NotFound(f"there is no session {name!r}", hint="GET /v1/qa/sessions lists them") from exc
+            raise NotFound(
+                f"there is no session {name!r}", hint="memoryctl qa show lists them, or GET /v1/qa/sessions"
+            ) from exc
         if session.id in self._hidden():
             raise NotFound(f"session {session.id} is being forgotten")
         check_remembered(session)

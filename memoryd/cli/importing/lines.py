@@ -77,7 +77,7 @@ def _import_line(number: int, raw: bytes) -> ImportLine:
     try:
         value = json.loads(raw.decode("utf-8-sig" if number == 1 else "utf-8"))
     except (ValueError, RecursionError) as exc:
-        return ImportLine(number, trouble=f"it is no JSON: {exc}")
+        return ImportLine(number, trouble=f'it is no JSON, as {{"text": …}}: {exc}')
     if not isinstance(value, dict):
         return ImportLine(number, trouble='it is no object, as {"text": …}')
     # the source lines of the exported memory mean nothing here, and may be long

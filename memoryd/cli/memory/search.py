@@ -86,9 +86,8 @@ def assess(
     health, verdict, reason = answer["health"], answer["verdict"], answer.get("reason")
     remarks: list[str] = []
     code = Exit.INCOMPLETE if is_strict and not health["complete"] else exit_code_of(verdict != "none")
-    # the reply to a search has the mode of all arms; for other replies one arm that searched, or began to, is enough
-    arms = health["arms"]
-    states = {arms[name]["state"] for name in (arms.keys() & ARM_NAMES or arms)}
+    # the reply to a search has the mode of all arms; for other replies one arm that searched is enough
+    states = {health["arms"][name]["state"] for name in (health["arms"].keys() & ARM_NAMES or health["arms"])}
     has_taken_part = mode != "none" if (mode := answer.get("mode")) else not states.isdisjoint(("ok", "partial"))
     if not has_results and not has_taken_part:
         code = Exit.ERROR

@@ -37,7 +37,7 @@ NEXT = {
     "embedder": "memoryctl doctor checks the model; until then only words are searched",
     "provider": "memoryctl doctor asks the provider",
     "loopback port": "memoryctl http token shows file and port",
-    "privacy": "correct .memoryignore; nothing new is indexed until then",
+    "privacy": "correct .memoryignore, or put it back",
 }
 """Next step by part; for all other parts it is `DOCTOR`."""
 DOCTOR = "memoryctl doctor"

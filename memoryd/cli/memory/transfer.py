@@ -123,7 +123,9 @@ def _import_source(path: str, source: str) -> Iterator[tuple[Callable[[], Iterat
             with Path(path).open("rb") as file:
                 yield partial(_from_start, file), not file.seekable()
         except OSError as exc:
-            raise InvalidRequest(f"{path} cannot be read: {exc.strerror}") from exc
+            of_program = f"--from {'|'.join(SOURCES)} reads the folder of another program"
+            hint = of_program if isinstance(exc, IsADirectoryError) else ""
+            raise InvalidRequest(f"{path} cannot be read: {exc.strerror}", hint=hint) from exc
 
 
 def _from_start(file: IO[bytes]) -> Iterator[ImportLine]:
