@@ -38,6 +38,20 @@ def test_words_that_say_nothing_to_a_memory_ask_nothing(text: str) -> None:
     assert read_message(text, names_entity=False).silence is SkipReason.SMALL_TALK
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I'm Imogen by the way, please call me Immy",
+        "Hi, my name is Imogen Frost",
+        "Ich bin Jörg, nenn mich einfach Jo",
+        "我叫沈若兰，叫我兰姐就好",
+    ],
+)
+def test_own_name_asks_for_nothing_that_is_known_of_its_bearer(text: str) -> None:
+    assert read_message(text, names_entity=True).silence is SkipReason.SMALL_TALK
+    assert read_message(f"{text}. Where is the ladder?", names_entity=True).parts == ("Where is the ladder?",)
+
+
 @pytest.mark.parametrize("text", ["👍", "!!!", "…", "🙏🙏"])
 def test_signs_alone_have_no_word(text: str) -> None:
     assert read_message(text, names_entity=False).silence is SkipReason.NO_CONTENT
