@@ -20,6 +20,8 @@ from memoryd.domain.memories.capture.cues import (
     NOT_BUT,
     NOW,
     OTHERWISE,
+    has_word_of_change,
+    strip_leads,
 )
 from memoryd.domain.memories.capture.revisions import Revision, subject_of
 from memoryd.domain.memories.capture.values import (
@@ -370,3 +372,39 @@ def is_in_other_clause(plain: str, value: TypedValue, words: ContentWords) -> bo
         return False
     subject = content(subject_of(plain[start : value.start]))
     return bool(subject) and subject.isdisjoint(words)
+
+
+NEGATIVE = caseless(
+    r"\b(?:not|never|no longer|nobody|none|no one|nicht|nie|kein\w*)\b|n['’]t\b"
+    r"|(?<![特区个性分])[不没未](?!同|错|过|久|断)"
+)
+_ALSO = caseless(r"[^,;.，。；!！了]*(?:\b(?:also|as well|auch|ebenfalls)\b|\btoo(?=\W*\Z)|也)[^,;，。；了]*\Z")
+_MANY = caseless(r"\b(?:allerg(?:y|ies|i\w+)|(?:like|love|hate|enjoy|prefer)s?|mag|liebt?)\b|过敏|喜欢|爱吃|讨厌")
+"""A person has several of these at once."""
+_HEAD = 5
+_ABSENT = caseless(
+    r"[^,;，；\d]*?(?:\boff (?:sick|ill)\b|(?:\b(?:is|are)|['’](?:s|re)) (?:(?:sick|ill|poorly)(?! of)|away)\b"
+    r"|\bon (?:holiday|vacation)\b|\bist krank\b|\bim urlaub\b|请(?:了?[一两三几]?天?)?假|生病|病了)\D*\Z"
+)
+
+
+def is_addition(text: str, old: str) -> bool:
+    """Return whether a message without a form adds a value to a line: the child is allergic to something else, too."""
+    return not _is_correction(text) and (_ALSO.match(text) is not None or _has_another(text, old))
+
+
+def is_absence(text: str) -> bool:
+    """Return whether a message without a form says that someone is ill or away, and what is done meanwhile."""
+    return not _is_correction(text) and _ABSENT.match(text) is not None
+
+
+def _is_correction(text: str) -> bool:
+    plain, leads = strip_leads(text)
+    return not leads.isdisjoint(("wrong", "own")) or has_word_of_change(plain)
+
+
+def _has_another(text: str, old: str) -> bool:
+    heads, known = ({match[0][:_HEAD].casefold() for match in _MANY.finditer(side)} for side in (text, old))
+    value = {word for word in content(old) - content(subject_of(old)) if word[:_HEAD] not in known}
+    is_denied = any(map(NEGATIVE.search, (text, old)))
+    return bool(heads & known) and not value <= content(text) and not is_denied

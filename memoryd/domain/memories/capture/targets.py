@@ -20,8 +20,11 @@ from memoryd.domain.memories.book import Book, Memory
 from memoryd.domain.memories.capture.agreement import (
     HOME,
     MOVES,
+    NEGATIVE,
     have_exclusive_times,
     is_about_other_person,
+    is_absence,
+    is_addition,
     is_bare_place,
     is_in_other_clause,
     is_unrelated,
@@ -79,10 +82,6 @@ _DISPUTED_MAX = 3
 _MIN_CHARS = 3
 _INDEFINITE = caseless(r"\W*(?:(?:the|der|die|das) (?:other|ander\w+)|one|an?|some|eine?r?)\b")
 _GERMAN_AUTHOR = caseless(r"\W*(?:ich|wir)\b")
-_NEGATIVE = caseless(
-    r"\b(?:not|never|no longer|nobody|none|no one|nicht|nie|kein\w*)\b|n['’]t\b"
-    r"|(?<![特区个性分])[不没未](?!同|错|过|久|断)"
-)
 
 
 class Target(Struct, frozen=True):
@@ -145,6 +144,8 @@ def _renewed_clause(revision: Revision, similar: Sequence[Candidate]) -> Target 
 
 OUTDATED = 0.2
 """Log-odds from which a line is outdated."""
+ADDED = OUTDATED - 0.5
+"""Log-odds from which a message that adds a value is stored beside the line, which stays as it is."""
 _HOMES_MAX = 2
 """Most lines about the author's home that are compared without a common word."""
 _LINE_CHARS_MAX = 200
@@ -154,7 +155,7 @@ _MOVES_HOUSE = caseless(r"\b(mov(?:ed?|es|ing)) (?:house|home)s?\b")
 
 
 def find_outdated(text: str, book: Book, *, scope: str, day: date | None, answer_before: str) -> Target | None:
-    """Return the line that a message outdates without a form of revision; None if it outdates none.
+    """Return the line that a message without a form of revision outdates, or adds to; None if it does neither.
 
     The new text is the message together with that line: the message may say little alone, and if it was meant
     otherwise, nothing is lost.
@@ -166,9 +167,13 @@ def find_outdated(text: str, book: Book, *, scope: str, day: date | None, answer
         unique = {line.memory.id: line for line in (*near, *islice(lines.homes, _HOMES_MAX))}
         short = [line for line in unique.values() if len(line.text) <= _LINE_CHARS_MAX]
         ranked = rank_outdated(said, answer_before, short, lines.rarity)
-    if not ranked or ranked[0].weight < OUTDATED:
+    if not ranked or ranked[0].weight < ADDED or is_absence(text):
         return None
     memory, old = ranked[0].candidate.memory, ranked[0].candidate.text
+    if is_addition(text, old):
+        return Target(text)  # both are valid
+    if ranked[0].weight < OUTDATED:
+        return None
     new = message_about(text, old)
     # a message that repeats the line confirms it
     is_repeated = old.rstrip(".。!！").casefold() in text.casefold()
@@ -325,7 +330,7 @@ class _Search:
         value = line.words - self._subject_in(text)
         if not is_no_longer or not revision.has_contrast:
             hits = [old for old in hits if old & value or self._about & value]
-        if not hits or not self._is_same_subject(line) or _NEGATIVE.search(text):
+        if not hits or not self._is_same_subject(line) or NEGATIVE.search(text):
             return False
         if self._about or (self._rest - content(revision.new) | self._context) & line.words:
             return True

@@ -257,6 +257,11 @@ _VALUES: Mapping[str, re.Pattern[str]] = {
     "phone": expression(r"(?<!\d)\+?\d[\d -]{7,}\d(?!\d)"),
 }
 """Patterns of values that state a concept without its word."""
+_NAMING = expression(
+    r"(?:\b(?:[Ii]s|[Aa]re|[Ww]as|[Ww]ere|[Aa]m|be|been)|['’](?:s|re|m))(?: (?:now|also|just|still|really))? called\b"
+    r"(?! (?:off|back|in|out|away)\b)|\b[Cc]all me (?=(?:just )?[A-Z])"
+)
+"""To be called something is no call."""
 
 
 def concepts_in(text: str, *, beside: Collection[str] = ()) -> frozenset[Concept]:
@@ -264,7 +269,7 @@ def concepts_in(text: str, *, beside: Collection[str] = ()) -> frozenset[Concept
 
     `beside` has roots of words, and words of scripts without spaces.
     """
-    small, table = _folded(text), _table()
+    small, table = _folded(_NAMING.sub(" ", text)), _table()
     words = set(map(root_of, WORD.findall(small)))
     if UNSPACED_RUN.search(small):
         words.update(_unspaced_words().findall(small))

@@ -149,6 +149,13 @@ _THANKS = caseless(
     r"|vielen dank(?: im voraus)?|danke(?: schon)?|bitte)\b)+\W*\Z"
 )
 """The end of a polite message."""
+_INTRODUCES = expression(
+    r"(?:(?:[Mm]y name(?:['’]s| is)|I(?:['’]m| am)|(?:(?:[Pp]lease|[Jj]ust|[Yy]ou can) )*[Cc]all me"
+    r"|[Ii]ch (?:bin|heiße)|[Mm]ein Name ist|(?:[Bb]itte )?[Nn]enn(?:en Sie)? mich)(?: just| einfach)?"
+    r" [A-Z][\w'’-]+(?: [A-Z][\w'’-]+)?(?: (?:by the way|btw|for short|please|übrigens|bitte))?"
+    r"|我(?:叫|姓)[\u4e00-\u9fff]{1,4}|(?:请|就|可以|以后)*叫我[\u4e00-\u9fff]{1,4}?(?:就[好行]了?|吧)?)\W*"
+)
+"""The author's own name: what is known of that person is not asked for."""
 _PRONOUN = caseless(r"\b(?:he|him|his|she|hers?|they|them|theirs?|ihm|ihn|ihnen)\b|(?<!其)[他她]|它")
 _SPEAKS_TO = caseless(
     r"\b(?:ask|tell|phone|ring|call|text|e?mail|message|msg|catch|reach|contact|invite|remind|write to|let \w+ know"
@@ -190,7 +197,7 @@ def read_message(text: str, *, names_entity: bool, names_noun: bool = False) -> 
     if is_sum and not is_named:
         return MessageParts(silence=SkipReason.ARITHMETIC)
     question = spoken[:-POLITE_CHARS] + _THANKS.sub("", spoken[-POLITE_CHARS:])
-    parts = [part for part in _clauses(question) if not _is_idle(part)]
+    parts = [part for part in _clauses(question) if not (_is_idle(part) or _INTRODUCES.fullmatch(part))]
     if not parts or (not is_named and _is_too_short(spoken)):
         return MessageParts(silence=SkipReason.SMALL_TALK)
     if len(parts) > MAX_PARTS:

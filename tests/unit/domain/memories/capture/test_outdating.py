@@ -107,6 +107,42 @@ def test_move_outdates_nothing_about_a_house(message: str) -> None:
     assert not verdict.items
 
 
+ADDED_TO = [
+    "W @Otis: Otis is allergic to kiwi.",
+    "W @Merle: Merle ist gegen Haselnüsse allergisch.",
+    "W @School: The school run is shared with Tamsin, she does Wednesdays.",
+    "W @Merle: Tochter Merle hat dienstags Klarinette bei Frau Hopf.",
+]
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "Otis is allergic to strawberries too",
+        "Otis is allergic to strawberries",
+        "Merle ist auch gegen Milch allergisch",
+        "Merle ist gegen Milch allergisch",
+    ],
+)
+def test_further_allergy_is_kept_beside_the_first(message: str) -> None:
+    verdict, _ = captured(message, "Okay.", *ADDED_TO)
+
+    assert [(item.text, item.supersedes, item.contradicts) for item in verdict.items] == [(message, (), ())]
+
+
+@pytest.mark.parametrize(
+    "message", ["Tamsin's off sick so I'm doing Wednesday", "Frau Hopf ist krank, Klarinette fällt aus"]
+)
+def test_absence_outdates_nothing(message: str) -> None:
+    assert not captured(message, "Okay.", *ADDED_TO)[0].items
+
+
+def test_allergy_that_was_wrong_or_is_over_is_still_outdated() -> None:
+    for message in ("no, Otis is allergic to strawberries", "Otis is no longer allergic to kiwi"):
+        verdict, book = captured(message, "Otis is allergic to kiwi.", *ADDED_TO)
+        assert superseded(verdict, book) == ["Otis is allergic to kiwi."], message
+
+
 def test_next_message_names_the_first_line() -> None:
     line = "W @Camera: camera's a Fuji now, sold the Nikon (said of: My camera is a Nikon Z6.)"
     verdict, book = captured("back to the nikon, the fuji was rubbish", "", line)

@@ -54,6 +54,14 @@ def test_unrelated_texts_share_no_concept() -> None:
     assert not concepts_in("the wife of the baker") & concepts_in("a certificate for the server")
 
 
+@pytest.mark.parametrize("text", ["My boss is called Fiona.", "the band's now called Ferns", "please call me Immy"])
+def test_to_be_called_something_is_no_call(text: str) -> None:
+    asked = concepts_in("what phone do I have")
+
+    assert asked & concepts_in("call me later") & concepts_in("Dana was called back")
+    assert not asked & concepts_in(text)
+
+
 def test_inflected_words_have_one_root() -> None:
     assert root_of("deployed") == root_of("deploys") == root_of("deploying") == root_of("deploy")
     assert root_of("parties") == root_of("party")

@@ -152,3 +152,17 @@ def test_wording_omits_greetings_and_thanks() -> None:
 
 def test_form_without_wording_is_unknown() -> None:
     assert MessageParts(("mail server down",)).form == UNKNOWN
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I'm Imogen by the way, please call me Immy",
+        "Hi, my name is Imogen Frost",
+        "Ich bin Jörg, nenn mich einfach Jo",
+        "我叫沈若兰，叫我兰姐就好",
+    ],
+)
+def test_introduction_is_small_talk(text: str) -> None:
+    assert read_message(text, names_entity=True).silence is SkipReason.SMALL_TALK
+    assert read_message(f"{text}. Where is the ladder?", names_entity=True).parts == ("Where is the ladder?",)
