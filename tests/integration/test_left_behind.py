@@ -18,9 +18,9 @@ from memoryd.domain.documents import SessionId
 from memoryd.domain.memories.line import Provenance
 from memoryd.domain.sessions.making_turns import RawTurn
 from memoryd.memory.capture.capturing import Capturing
-from memoryd.memory.capture.queue import CaptureTask
+from memoryd.memory.capture.queue import CaptureTask, ShownSpans
 from memoryd.store.ledger.ledger import Ledger
-from memoryd.store.ledger.turns import MessagePlace
+from memoryd.store.ledger.turns import MessagePlace, ShownSpanRows
 from tests.daemon import write_config
 from tests.integration.test_capturing import Captured
 from tests.waiting import eventually_async
@@ -111,6 +111,20 @@ async def test_session_that_cannot_be_read_keeps_no_other_waiting(left: Left) ->
 
     file.write_text(before)
     assert len(await left.captured()) == ROUND_MAX + 2
+
+
+async def test_message_is_no_echo_of_what_was_shown_after_it(left: Left) -> None:
+    """A later turn shows a message that is not captured yet; after a kill it is captured all the same, an echo not."""
+    room = left.room
+    room.delivered.note("main", "key-whole", ["I like pears."])
+    await room.delivered.echoes("main", "key-whole", ["Hello."])
+    await left.say("whole", "I like pears.")
+    await left.say("whole", "I live in Graz.")
+    room.delivered.note("main", "key-whole", ["I live in Graz.", "I like pears."])
+    await room.delivered.echoes("main", "key-whole", ["Hello."])
+
+    room.delivered = ShownSpans(ShownSpanRows(room.ledger, str(room.folder)))
+    assert await left.captured() == ["I live in Graz."]
 
 
 async def test_unreadable_session_is_told_once_until_it_can_be_read_again(left: Left) -> None:
