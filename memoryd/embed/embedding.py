@@ -27,7 +27,7 @@ from memoryd.embed.remote.breaker import EndpointBreaker, MeteredEmbedder, Token
 from memoryd.embed.remote.settings import Credentials, KeySources, RemoteSettings, credentials_of
 from memoryd.errors import ConfigError, EmbeddingError, MemorydError, ModelError
 from memoryd.models.store import ModelStore
-from memoryd.retry import Retry, run_together, wait_within
+from memoryd.retry import Retry, next_try, run_together, wait_within
 
 if TYPE_CHECKING:
     from memoryd.embed.remote.embedder import RemoteEmbedder
@@ -104,9 +104,7 @@ class RemoteEmbedding:
         self._refusal = str(exc) if is_config or advice else self._refusal
         pause = 0.0 if is_config else self._breaker.wait(Purpose.DOCUMENT)
         wait = pause or self._breaker.note_failed_opening(str(exc))
-        reason = f"{self._breaker.reason}; next try in {wait:.0f} s"
-        if advice:
-            reason += f" ({advice})"
+        reason = "; ".join(filter(None, (self._breaker.reason, advice, next_try(wait))))
         provider = self.settings.provider
         log.warning("no answer from the provider; keyword search goes on", provider=provider, reason=reason)
         await self.slot.set(ModelPhase.FAILED, reason)

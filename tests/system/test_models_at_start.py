@@ -126,7 +126,7 @@ def test_hub_out_of_reach_is_said_with_the_time_of_the_next_try(launch: Launch) 
         closed.bind(("127.0.0.1", 0))
         endpoint = f"http://127.0.0.1:{closed.getsockname()[1]}"
         daemon = launch(HUB_MODEL, HF_ENDPOINT=endpoint)
-        eventually(lambda: "next try in" in reason_of(daemon))
+        eventually(lambda: "next try within a minute" in reason_of(daemon))
         assert_words_answer(daemon)
 
 

@@ -22,6 +22,7 @@ from memoryd.embed.remote.breaker import CallError, EndpointBreaker, FailureKind
 from memoryd.embed.remote.settings import CallTimeouts, Credentials
 from memoryd.errors import ModelError
 from memoryd.models.source import LOOPBACK
+from memoryd.retry import next_try
 
 ANSWER_BYTES = 96 << 20
 ERROR_BYTES = 64 << 10
@@ -170,7 +171,7 @@ class Endpoint:
             await asyncio.sleep(wait)
 
     def _not_now(self, wait: float) -> CallError:
-        later = f"; next try in {wait:.0f} s" if wait >= 1 else ""
+        later = f"; {next_try(wait)}" if wait >= 1 else ""
         return CallError(FailureKind.UNAVAILABLE, f"{self._breaker.reason}{later}")
 
     async def _attempt(self, call: _Call[Decoded]) -> Decoded:
