@@ -73,7 +73,7 @@ class RemoteEmbedding:
         return self._refusal or self._breaker.trouble
 
     async def run(self) -> None:
-        """Open the provider, offer and watch it; reopen it when its key or a header has changed."""
+        """Open the provider, offer and watch it; reopen it when its key, a header or its model has changed."""
         # httpx takes 70 ms to import, and a daemon with a local model never needs it
         from memoryd.embed.remote.embedder import open_remote
 
@@ -118,7 +118,7 @@ class RemoteEmbedding:
                 return
 
     async def _serve(self, embedder: "RemoteEmbedder") -> None:
-        """Offer the embedder until its key or a header has changed."""
+        """Offer the embedder until its key, a header or, for good, the model has changed."""
         settings, breaker = self.settings, self._breaker
         metered = MeteredEmbedder(
             self._with_batches(embedder),
@@ -132,9 +132,10 @@ class RemoteEmbedding:
             await breaker.wait_for_trouble()
             log.warning("the provider fails; keyword search goes on", host=embedder.destination, reason=breaker.reason)
             await self.slot.set(ModelPhase.FAILED, breaker.reason, embedder=metered)
-            while breaker.trouble is not None:
+            while breaker.trouble is not None or breaker.has_other_model:
                 await asyncio.sleep(self._poll_seconds)
-                if await self._is_changed():
+                # in trouble by its answers: it is no slip of one call, and the dimensions are asked for again
+                if await self._is_changed() or (breaker.trouble is not None and breaker.has_other_model):
                     return
                 # most of these calls fail locally: the breaker lets one through after its back-off
                 with contextlib.suppress(EmbeddingError):

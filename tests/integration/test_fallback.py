@@ -197,6 +197,24 @@ async def test_endpoint_that_asks_to_be_left_alone_is_not_asked_again_while_it_i
         ]
 
 
+async def test_another_model_behind_the_address_is_taken_up_without_a_restart(tmp_path: Path) -> None:
+    """Vectors of another length are refused at first; if no others come any more, they are of a space of their own."""
+    server = EmbeddingServer(DIALECTS["openai"])
+    async with server.running(), opening(tmp_path, server) as source:
+        await eventually_async(lambda: source.slot.embedder is not None)
+        first = source.slot.embedder
+        assert first is not None
+        server.dimensions *= 2
+        with pytest.raises(EmbedderUnavailable, match="dimensions"):
+            await first.embed_query("where is the key?")
+        await eventually_async(lambda: source.slot.state.phase is ModelPhase.FAILED)
+        await eventually_async(lambda: source.slot.embedder not in (None, first))
+        second = source.slot.embedder
+        assert second is not None
+        assert second.identity == replace(first.identity, dimensions=server.dimensions)
+        assert len(await second.embed_query("where is the key?")) == server.dimensions
+
+
 @pytest.mark.parametrize(("status", "changed"), [(429, "team"), (503, "team"), (503, "key")])
 async def test_wait_that_the_endpoint_asked_for_outlives_the_embedder(
     tmp_path: Path, status: int, changed: str
