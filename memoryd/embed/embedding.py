@@ -36,6 +36,8 @@ log = structlog.get_logger(__name__)
 
 POLL_SECONDS = 2.0
 """Seconds between tries of a failed provider; its breaker lets only few of these tries reach the network."""
+QUESTIONS_LONG = 5
+"""After how many times the time for a question an opening that goes on is told: a cold model may take minutes."""
 PROBE_TEXT = "Is anybody there?"
 
 
@@ -74,14 +76,11 @@ class RemoteEmbedding:
 
     async def run(self) -> None:
         """Open the provider, offer and watch it; reopen it when its key, a header or its model has changed."""
-        # httpx takes 70 ms to import, and a daemon with a local model never needs it
-        from memoryd.embed.remote.embedder import open_remote
-
         await self.slot.set(ModelPhase.WARMING, f"asking {self.settings.destination}")
         while True:
             try:
                 credentials = self._credentials = await self._read_credentials()
-                embedder = await open_remote(self.settings, credentials, self._breaker, self._count_lost)
+                embedder = await self._open(credentials)
             except (MemorydError, OSError) as exc:
                 await self._wait_after(exc)
                 continue
@@ -90,6 +89,28 @@ class RemoteEmbedding:
                 await self._serve(embedder)
             finally:
                 await embedder.aclose()
+
+    async def _open(self, credentials: Credentials) -> "RemoteEmbedder":
+        """Open the provider; if it keeps silent for much longer than a question may take, that is told meanwhile."""
+        # httpx takes 70 ms to import, and a daemon with a local model never needs it
+        from memoryd.embed.remote.embedder import open_remote
+
+        opened, is_over = list["RemoteEmbedder"](), asyncio.Event()
+        silence = QUESTIONS_LONG * self.settings.timeouts.query.total_seconds()
+
+        async def ask() -> None:
+            try:
+                opened.append(await open_remote(self.settings, credentials, self._breaker, self._count_lost))
+            finally:
+                is_over.set()
+
+        async def tell() -> None:
+            if not await wait_within(is_over.wait(), silence):
+                reason = self._breaker.reason or f"{self.settings.destination}: no answer for {silence:.0f} s"
+                await self.slot.set(ModelPhase.FAILED, f"{reason}; it is still being asked")
+
+        await run_together(ask(), tell())
+        return opened[0]
 
     async def _count_lost(self, texts: Sequence[str]) -> None:
         await self._budget.add(self.settings.destination, sum(map(estimate, texts)))

@@ -197,6 +197,20 @@ async def test_endpoint_that_asks_to_be_left_alone_is_not_asked_again_while_it_i
         ]
 
 
+async def test_endpoint_that_keeps_silent_is_told_long_before_it_is_given_up(tmp_path: Path) -> None:
+    server, is_silent = EmbeddingServer(DIALECTS["openai"]), True
+    server.behaviour = lambda _: Reply(200, b"{", drip=True) if is_silent else None
+    timeouts = CallTimeouts(query=timedelta(seconds=0.1), bulk=timedelta(seconds=20))
+    async with server.running(), opening(tmp_path, server, timeouts=timeouts) as source:
+        await eventually_async(lambda: source.slot.state.phase is ModelPhase.FAILED)
+        assert "no answer for" in source.slot.state.reason
+        assert source.slot.state.reason.endswith("it is still being asked")
+        await eventually_async(lambda: len(server.asked) == 1)
+        is_silent = False
+        await eventually_async(lambda: source.slot.embedder is not None)
+        assert source.slot.state.phase is ModelPhase.READY
+
+
 async def test_another_model_behind_the_address_is_taken_up_without_a_restart(tmp_path: Path) -> None:
     """Vectors of another length are refused at first; if no others come any more, they are of a space of their own."""
     server = EmbeddingServer(DIALECTS["openai"])
