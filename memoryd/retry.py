@@ -16,7 +16,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 SOON_SECONDS = 60.0
-"""The longest wait that is not told by a time of day."""
+"""The longest wait that is shown without a time of day."""
 
 
 class Circuit(StrEnum):

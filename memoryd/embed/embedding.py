@@ -37,7 +37,7 @@ log = structlog.get_logger(__name__)
 POLL_SECONDS = 2.0
 """Seconds between tries of a failed provider; its breaker lets only few of these tries reach the network."""
 QUESTIONS_LONG = 5
-"""After how many times the time for a question an opening that goes on is told: a cold model may take minutes."""
+"""After how many times the time for a question an opening that goes on is reported: a cold model may take minutes."""
 PROBE_TEXT = "Is anybody there?"
 
 
@@ -91,7 +91,7 @@ class RemoteEmbedding:
                 await embedder.aclose()
 
     async def _open(self, credentials: Credentials) -> "RemoteEmbedder":
-        """Open the provider; if it keeps silent for much longer than a question may take, that is told meanwhile."""
+        """Open the provider; if it keeps silent for much longer than a question may take, that is shown meanwhile."""
         # httpx takes 70 ms to import, and a daemon with a local model never needs it
         from memoryd.embed.remote.embedder import open_remote
 
