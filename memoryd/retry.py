@@ -8,11 +8,15 @@ import contextlib
 import random
 import time
 from collections.abc import Awaitable, Callable, Coroutine
+from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
+
+SOON_SECONDS = 60.0
+"""The longest wait that is shown without a time of day."""
 
 
 class Circuit(StrEnum):
@@ -81,6 +85,16 @@ class Breaker(Struct, frozen=True):
             failures_in_a_row=self.failures_in_a_row + 1,
             retry_at=now + delay * (1 + self.rule.jitter * chance),
         )
+
+
+def next_try(wait: float) -> str:
+    """Return when something is tried again, in words that stay true while they are shown; `wait` is in seconds."""
+    if wait <= SOON_SECONDS:
+        return "next try within a minute"
+    now = datetime.now(UTC)
+    # the minute by which it was tried, not the one before
+    at = now + timedelta(seconds=wait + 60)
+    return f"next try by {at:%H:%M} UTC" if at.date() == now.date() else f"next try by {at:%Y-%m-%d %H:%M} UTC"
 
 
 async def wait_within(waiting: Awaitable[object], within: float | None) -> bool:

@@ -27,7 +27,7 @@ from memoryd.embed.remote.breaker import EndpointBreaker, MeteredEmbedder, Token
 from memoryd.embed.remote.settings import Credentials, KeySources, RemoteSettings, credentials_of
 from memoryd.errors import ConfigError, EmbeddingError, MemorydError, ModelError
 from memoryd.models.store import ModelStore
-from memoryd.retry import Retry, run_together, wait_within
+from memoryd.retry import Retry, next_try, run_together, wait_within
 
 if TYPE_CHECKING:
     from memoryd.embed.remote.embedder import RemoteEmbedder
@@ -36,6 +36,8 @@ log = structlog.get_logger(__name__)
 
 POLL_SECONDS = 2.0
 """Seconds between tries of a failed provider; its breaker lets only few of these tries reach the network."""
+QUESTIONS_LONG = 5
+"""After how many times the time for a question an opening that goes on is reported: a cold model may take minutes."""
 PROBE_TEXT = "Is anybody there?"
 
 
@@ -73,15 +75,12 @@ class RemoteEmbedding:
         return self._refusal or self._breaker.trouble
 
     async def run(self) -> None:
-        """Open the provider, offer and watch it; reopen it when its key or a header has changed."""
-        # httpx takes 70 ms to import, and a daemon with a local model never needs it
-        from memoryd.embed.remote.embedder import open_remote
-
+        """Open the provider, offer and watch it; reopen it when its key, a header or its model has changed."""
         await self.slot.set(ModelPhase.WARMING, f"asking {self.settings.destination}")
         while True:
             try:
                 credentials = self._credentials = await self._read_credentials()
-                embedder = await open_remote(self.settings, credentials, self._breaker, self._count_lost)
+                embedder = await self._open(credentials)
             except (MemorydError, OSError) as exc:
                 await self._wait_after(exc)
                 continue
@@ -90,6 +89,28 @@ class RemoteEmbedding:
                 await self._serve(embedder)
             finally:
                 await embedder.aclose()
+
+    async def _open(self, credentials: Credentials) -> "RemoteEmbedder":
+        """Open the provider; if it keeps silent for much longer than a question may take, that is shown meanwhile."""
+        # httpx takes 70 ms to import, and a daemon with a local model never needs it
+        from memoryd.embed.remote.embedder import open_remote
+
+        opened, is_over = list["RemoteEmbedder"](), asyncio.Event()
+        silence = QUESTIONS_LONG * self.settings.timeouts.query.total_seconds()
+
+        async def ask() -> None:
+            try:
+                opened.append(await open_remote(self.settings, credentials, self._breaker, self._count_lost))
+            finally:
+                is_over.set()
+
+        async def tell() -> None:
+            if not await wait_within(is_over.wait(), silence):
+                reason = self._breaker.reason or f"{self.settings.destination}: no answer for {silence:.0f} s"
+                await self.slot.set(ModelPhase.FAILED, f"{reason}; it is still being asked")
+
+        await run_together(ask(), tell())
+        return opened[0]
 
     async def _count_lost(self, texts: Sequence[str]) -> None:
         await self._budget.add(self.settings.destination, sum(map(estimate, texts)))
@@ -104,9 +125,7 @@ class RemoteEmbedding:
         self._refusal = str(exc) if is_config or advice else self._refusal
         pause = 0.0 if is_config else self._breaker.wait(Purpose.DOCUMENT)
         wait = pause or self._breaker.note_failed_opening(str(exc))
-        reason = f"{self._breaker.reason}; next try in {wait:.0f} s"
-        if advice:
-            reason += f" ({advice})"
+        reason = "; ".join(filter(None, (self._breaker.reason, advice, next_try(wait))))
         provider = self.settings.provider
         log.warning("no answer from the provider; keyword search goes on", provider=provider, reason=reason)
         await self.slot.set(ModelPhase.FAILED, reason)
@@ -120,7 +139,7 @@ class RemoteEmbedding:
                 return
 
     async def _serve(self, embedder: "RemoteEmbedder") -> None:
-        """Offer the embedder until its key or a header has changed."""
+        """Offer the embedder until its key, a header or, for good, the model has changed."""
         settings, breaker = self.settings, self._breaker
         metered = MeteredEmbedder(
             self._with_batches(embedder),
@@ -134,9 +153,10 @@ class RemoteEmbedding:
             await breaker.wait_for_trouble()
             log.warning("the provider fails; keyword search goes on", host=embedder.destination, reason=breaker.reason)
             await self.slot.set(ModelPhase.FAILED, breaker.reason, embedder=metered)
-            while breaker.trouble is not None:
+            while breaker.trouble is not None or breaker.has_other_model:
                 await asyncio.sleep(self._poll_seconds)
-                if await self._is_changed():
+                # in trouble by its answers: it is no slip of one call, and the dimensions are asked for again
+                if await self._is_changed() or (breaker.trouble is not None and breaker.has_other_model):
                     return
                 # most of these calls fail locally: the breaker lets one through after its back-off
                 with contextlib.suppress(EmbeddingError):

@@ -266,10 +266,9 @@ def why_no_notes(result: SearchResult, freshness: Freshness, query: Query) -> st
         return "no arm of the search could answer: " + "; ".join(reasons)
     if result.stale:
         return why_excluded(result)
-    if freshness.pending_files and freshness.hold:
-        return f"{freshness.pending_files} files are held back: {freshness.hold}"
     if freshness.pending_files:
-        return f"still indexing: {freshness.pending_files} files are not read yet"
+        files = "1 file is" if freshness.pending_files == 1 else f"{freshness.pending_files:,} files are"
+        return f"{files} held back: {freshness.hold}" if freshness.hold else f"still indexing: {files} not read yet"
     if not freshness.files:
         if not freshness.has_folder:
             return "nothing is indexed: the folder of the workspace is missing (memoryctl status names it)"

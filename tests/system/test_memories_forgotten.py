@@ -2,7 +2,9 @@
 
 import asyncio
 import contextlib
+import itertools
 import json
+import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -74,6 +76,34 @@ def test_forgotten_memory_leaves_no_byte_on_disk(launch: Launch) -> None:
     assert files_with(daemon) == []
     assert (daemon.workspace / LOG).read_text() == "# Thursday\n\nA long day.\n\n## Retain\n- O @Peter: Prefers tea\n"
     assert restarted(daemon).qa_session("s1")["sequence"][0]["q"] == "Remember: [forgotten]!"
+
+
+def test_what_is_stated_beside_it_while_it_is_forgotten_keeps_none_of_its_words(launch: Launch) -> None:
+    """A change is stored with the lines around it: those that were just being forgotten are not left there."""
+    daemon = launch()
+    names = [f"{CANARY}{number}" for number in range(4)]
+    is_over = threading.Event()
+
+    def state(number: int) -> None:
+        client = daemon.client()
+        for count in itertools.count():
+            client.retain(f"W @Peter: The box {number}-{count} is in the attic")
+            if is_over.is_set():
+                return
+
+    with ThreadPoolExecutor(2) as others:
+        stating = [others.submit(state, number) for number in range(2)]
+        try:
+            for name in names:
+                # the newest line of the log: what is stated next stands right below it
+                daemon.client().retain(f"W @Peter: The {name} is in the shed")
+                assert daemon.client().forget(name)["forgotten"]
+        finally:
+            is_over.set()
+        for one in stating:
+            one.result()
+    daemon.stop()
+    assert [path for name in names for path in files_with(daemon, word=name)] == []
 
 
 def test_session_summaries_forget_it_too(launch: Launch) -> None:

@@ -1,6 +1,9 @@
 """Retry combines a breaker rule, a clock and jitter."""
 
-from memoryd.retry import BreakerRule, Retry
+import re
+from datetime import UTC, datetime, timedelta
+
+from memoryd.retry import BreakerRule, Retry, next_try
 from tests.fakes import FakeClock
 
 RULE = BreakerRule(first_delay=1.0, longest_delay=60.0, jitter=0.5, failures_to_open=3)
@@ -20,6 +23,16 @@ def test_failure_returns_a_wait_that_passes_with_the_clock() -> None:
     clock.advance(0.25)
     assert retry.wait() == 0
     assert retry.note_failure() == 2.0
+
+
+def test_next_try_is_told_in_words_that_stay_true() -> None:
+    """A status shows the words long after they were made: seconds would be wrong by then."""
+    assert next_try(0.5) == next_try(59) == "next try within a minute"
+    told = re.fullmatch(r"next try by (?:\d{4}-\d\d-\d\d )?(\d\d:\d\d) UTC", next_try(7200))
+    assert told
+    soonest, latest = (f"{datetime.now(UTC) + timedelta(minutes=minutes):%H:%M}" for minutes in (120, 122))
+    assert soonest <= told[1] <= latest or latest < soonest
+    assert f"by {datetime.now(UTC) + timedelta(seconds=103_140):%Y-%m-%d} " in next_try(103_000)
 
 
 def test_jitter_lengthens_the_wait() -> None:

@@ -136,6 +136,7 @@ class LeftBehind(Struct, eq=False):
             channel=message.channel,
             is_direct=message.is_direct,
             is_owners=message.is_owners,
+            queued_at=message.at,
             place=message.place,
         )
 

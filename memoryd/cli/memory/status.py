@@ -268,6 +268,8 @@ def _index(agent: AgentStatus) -> StatusRow:
     if agent["pendingFiles"]:
         pending = f"{count(agent['pendingFiles'], 'file')} to read{_time_left(agent.get('readingSecondsLeft'))}"
         return row(Level.BUSY, "index", pending, indexed)
+    if agent["lastScanAt"] is None:
+        return row(Level.BUSY, "index", "not compared with the folder yet", indexed)
     memories = agent.get("memories")
     stated = count(memories["memories"], "memory", "memories") if memories and memories["memories"] else ""
     return row(Level.OK, "index", indexed, stated)

@@ -33,7 +33,7 @@ from memoryd.models.families import ModelFamily, ModelMetadata, family_of, inspe
 from memoryd.models.fetching import Progress
 from memoryd.models.gguf import EMBEDDING_KEY, content_hash
 from memoryd.models.store import ModelStore
-from memoryd.retry import Retry, run_together
+from memoryd.retry import Retry, next_try, run_together
 
 log = structlog.get_logger(__name__)
 
@@ -128,7 +128,7 @@ class LocalModel(Generic[Worker]):
         """Record the failure, then wait for the back-off, or, after a permanent failure, for the file to appear."""
         wait = self._retry.note_failure()
         self._refusal = str(exc)
-        retry = "" if exc.is_permanent else f"; next try in {wait:.0f} s"
+        retry = "" if exc.is_permanent else f"; {next_try(wait)}"
         await self._note_failure(f"{exc}{retry}", exc.hint, is_known=str(exc) == self._logged)
         self._logged = str(exc)
         until = float("inf") if exc.is_permanent else time.monotonic() + wait

@@ -19,7 +19,7 @@ from memoryd.embed.local.worker_connection import OnReply, Reply, WorkerConnecti
 from memoryd.errors import MemorydError, ModelError, SidecarError, WorkerDied
 from memoryd.files.reading import file_stat
 from memoryd.replies.models import WorkerReply
-from memoryd.retry import Retry
+from memoryd.retry import Retry, next_try
 from memoryd.sidecar.process import Child, ChildSpec, allowed_environment
 
 log = structlog.get_logger()
@@ -310,7 +310,7 @@ class WorkerSupervisor(Generic[Reply]):
             # a new exception: one that is raised again and again collects tracebacks
             raise ModelError(str(self._failure), hint=self._failure.hint)
         if wait > 0 and self._failure is not None and not is_patient:
-            raise self._unavailable(f"{self._failure}; next try in {wait:.0f} s")
+            raise self._unavailable(f"{self._failure}; {next_try(wait)}")
         if self._start is None:
             self._start = asyncio.get_running_loop().create_future()
         try:

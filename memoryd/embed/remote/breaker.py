@@ -199,6 +199,8 @@ class EndpointBreaker:
     def __init__(self, retry: Retry | None = None, *, longest_wait: timedelta = HOLD) -> None:
         self.reason = ""
         """The reason of the last failed call."""
+        self.has_other_model = False
+        """True if the last call was answered by another model."""
         self._retry = retry or Retry()
         self._longest_wait = longest_wait.total_seconds()
         self._caller = Credentials()
@@ -225,8 +227,8 @@ class EndpointBreaker:
         return self._is_down and self._retry.wait() > 0
 
     async def wait_for_trouble(self) -> None:
-        """Wait until there is trouble."""
-        while self.trouble is None:
+        """Wait until there is trouble, or another model answers."""
+        while self.trouble is None and not self.has_other_model:
             self._news.clear()
             await self._news.wait()
 
@@ -244,7 +246,7 @@ class EndpointBreaker:
 
     def admit(self) -> None:
         """Note the first vector: from now on a rejection is caused by the request, not by the endpoint."""
-        self._is_admitted = True
+        self._is_admitted, self.has_other_model = True, False
         self._retry.note_success()
 
     def wait(self, purpose: Purpose) -> float:
@@ -262,7 +264,7 @@ class EndpointBreaker:
     def note_answer(self) -> None:
         """Note that the endpoint answered, also if it rejected the request."""
         self._answered_at = self._retry.now()
-        self._is_down = False
+        self._is_down = self.has_other_model = False
         if self._is_admitted:
             self._retry.note_success()
 
@@ -272,6 +274,7 @@ class EndpointBreaker:
         if started < self._entered_at:
             return
         self.reason = error.reason
+        self.has_other_model = error.kind is FailureKind.CHANGED
         if error.kind is FailureKind.BUSY:
             self._pause(purpose, error.retry_after)
         if self._is_admitted and error.kind in NOT_ITS_FAULT:

@@ -112,7 +112,7 @@ class Channel(Struct):
                 raise CallError(
                     FailureKind.CHANGED,
                     f"it now answers with {len(row)} dimensions, and {self.dimensions} are wanted",
-                    hint="the model behind the address has changed; restart memoryd, or set outputDimensionality",
+                    hint="if another model is behind the address for good, all notes are embedded with it soon",
                 )
         first, others = vector_of(rows[0]), rows[1:]
         if isinstance(first, Unembeddable) and all(isinstance(vector_of(row), Unembeddable) for row in others):

@@ -22,6 +22,7 @@ from memoryd.embed.remote.breaker import CallError, EndpointBreaker, FailureKind
 from memoryd.embed.remote.settings import CallTimeouts, Credentials
 from memoryd.errors import ModelError
 from memoryd.models.source import LOOPBACK
+from memoryd.retry import next_try
 
 ANSWER_BYTES = 96 << 20
 ERROR_BYTES = 64 << 10
@@ -170,7 +171,7 @@ class Endpoint:
             await asyncio.sleep(wait)
 
     def _not_now(self, wait: float) -> CallError:
-        later = f"; next try in {wait:.0f} s" if wait >= 1 else ""
+        later = f"; {next_try(wait)}" if wait >= 1 else ""
         return CallError(FailureKind.UNAVAILABLE, f"{self._breaker.reason}{later}")
 
     async def _attempt(self, call: _Call[Decoded]) -> Decoded:
@@ -207,8 +208,7 @@ class Endpoint:
             body = await _read(response, self._answer_bytes)
         try:
             return await asyncio.to_thread(decode, body) if len(body) > HEAVY_BYTES else decode(body)
-        except (ValueError, RecursionError) as exc:
-            # the message of a JSON error has a position, and no part of the text
+        except ValueError as exc:
             error = CallError(FailureKind.FAILING, f"an answer that cannot be used: {exc}")
             error.was_taken = True
             raise error from exc
@@ -255,8 +255,11 @@ def _encode(body: object) -> bytes:
 
 
 def decode_json(body: bytes) -> object:
-    """Return the JSON of a body; raises ValueError."""
-    answer: object = json.loads(body)
+    """Return the JSON of a body; raises ValueError, whose message has no part of the body."""
+    try:
+        answer: object = json.loads(body)
+    except (ValueError, RecursionError) as exc:
+        raise ValueError("it is not JSON; perhaps a login page or a proxy answers at this address") from exc
     return answer
 
 

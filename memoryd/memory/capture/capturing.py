@@ -178,7 +178,8 @@ class MessageCapture(Struct, frozen=True, kw_only=True):
         return by_rules if items is None else with_model(by_rules, items, self.distiller.identity)
 
     async def _find_echoes(self, task: CaptureTask, sentences: Sequence[str]) -> frozenset[str]:
-        return await self.delivered.echoes(task.agent, task.session_key, sentences, until=task.shown_until)
+        shown, until, before = self.delivered, task.shown_until, task.queued_at
+        return await shown.echoes(task.agent, task.session_key, sentences, until=until, before=before)
 
     async def _check(self, task: CaptureTask, verdict: CaptureVerdict, seconds: float) -> CaptureVerdict:
         """Return a verdict without echoes, and without statements that were forgotten or removed by the owner."""

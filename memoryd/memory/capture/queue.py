@@ -63,6 +63,8 @@ class CaptureTask(Struct, frozen=True, kw_only=True):
     event: MessageEvent | None = None
     shown_until: int | None = None
     """`ShownSpans.noted` when it was queued: memories that the message itself recalled do not make it an echo."""
+    queued_at: float | None = None
+    """When it was queued before a stop, in seconds since 1970: what was shown later does not make it an echo."""
     is_owners: bool = True
     """True if it came through the owner's own socket.
 
@@ -75,6 +77,14 @@ class CaptureTask(Struct, frozen=True, kw_only=True):
     def may_correct(self) -> bool:
         """True if an earlier text is known that the message may correct."""
         return bool(self.answer_before.strip() or self.message_before.strip())
+
+
+class ShownSpan(Struct, frozen=True):
+    """A span with its first note: its number, 0 in an earlier process, and its time in seconds since 1970."""
+
+    span: SpanPrint
+    number: int
+    at: float
 
 
 class CaptureResult(Struct, frozen=True):
@@ -145,10 +155,11 @@ class CaptureQueue:
             channel=task.channel,
             is_direct=task.is_direct,
             is_owners=task.is_owners,
+            at=time.time(),
         )
         try:
             async with asyncio.timeout(NOTE_SECONDS):
-                is_noted = await self._rows.put(message, time.time())
+                is_noted = await self._rows.put(message)
         except (MemorydError, OSError, TimeoutError) as exc:
             log.debug("a message that waits to be captured is not noted", reason=str(exc))
             return False
@@ -202,9 +213,8 @@ class ShownSpans:
         self._has_news = asyncio.Event()
         self._lock = asyncio.Lock()
         self._key = b""
-        self._spans: OrderedDict[tuple[str, str], dict[bytes, tuple[SpanPrint, int]]] = OrderedDict()
-        """By agent and hashed session: spans, each with the number of its first note; 0 for those of earlier processes.
-        """
+        self._spans: OrderedDict[tuple[str, str], dict[bytes, ShownSpan]] = OrderedDict()
+        """By agent and hashed session."""
 
     def note(self, agent: str, session_key: str, texts: Iterable[str]) -> None:
         """Note texts shown to a session, which are echoes there from now on. Ignored without a session key."""
@@ -215,18 +225,29 @@ class ShownSpans:
             self._has_news.set()
 
     async def echoes(
-        self, agent: str, session_key: str, sentences: Sequence[str], *, until: int | None = None
+        self,
+        agent: str,
+        session_key: str,
+        sentences: Sequence[str],
+        *,
+        until: int | None = None,
+        before: float | None = None,
     ) -> frozenset[str]:
         """Return those of the sentences that only repeat what the session was shown; raises StoreError.
 
-        `until`: the value of `noted` when they were said; later texts do not count. None: all count.
+        `until` is the value of `noted` when they were said, `before` the time in seconds since 1970; later texts do not
+        count. None: all count.
         """
         if not session_key or not sentences:
             return frozenset()
         async with self._lock:
             await self._settle()
             known = (await self._spans_of(agent, self._session(session_key))).values()
-            spans = tuple(span for span, number in known if until is None or number <= until)
+            spans = tuple(
+                shown.span
+                for shown in known
+                if (until is None or shown.number <= until) and (before is None or shown.at <= before)
+            )
             hashed = hash_with_key(self._key)
         return frozenset(sentence for sentence in sentences if spans and is_echo(sentence, spans, hashed))
 
@@ -274,20 +295,20 @@ class ShownSpans:
             session = self._session(session_key)
             rows.append((agent, session, span, at))
             spans = await self._spans_of(agent, session)
-            # moved to the end, with the number of its first note
-            spans[span.full] = span, spans.pop(span.full, (span, number))[1]
+            # moved to the end, with its first note
+            spans[span.full] = spans.pop(span.full, ShownSpan(span, number, at))
             while len(spans) > SPANS_MAX:
                 del spans[next(iter(spans))]
         return rows
 
-    async def _spans_of(self, agent: str, session: str) -> dict[bytes, tuple[SpanPrint, int]]:
+    async def _spans_of(self, agent: str, session: str) -> dict[bytes, ShownSpan]:
         """Return the spans of a session, the oldest first; cached, or read from the ledger.
 
         Raises StoreError.
         """
         if (agent, session) not in self._spans:
             rows = await self._rows.of(agent, session, SPANS_MAX)
-            self._spans[agent, session] = {span.full: (span, 0) for span in rows}
+            self._spans[agent, session] = {span.full: ShownSpan(span, 0, at) for span, at in rows}
         self._spans.move_to_end((agent, session))
         while len(self._spans) > SESSIONS_MAX:
             self._spans.popitem(last=False)

@@ -309,6 +309,8 @@ class MemoryForgetting(Struct, kw_only=True, eq=False):
         """Remove it from turns, the ledger, pages and, last, the notes."""
         ids = frozenset(memory.id for memory in plan.memories)
         turns = [turn for words in plan.words for turn in await self.planner.conversations.cut(words)]
+        changes = self.planner.journal.changes
+        latest = await changes.latest()
         purged = await self.rows.purge(ids, plan.forgotten)
         made = [
             await _edit(self.planner.journal, path, partial(_without_made, path, plan))
@@ -320,6 +322,8 @@ class MemoryForgetting(Struct, kw_only=True, eq=False):
             await _edit(self.planner.journal, path, partial(_without_stated, path, plan), keeps_lines=keeps_lines)
             for path in sorted({RelativePath(citation.path) for citation in plan.citations})
         ]
+        # what was stated meanwhile is stored with the lines around it
+        await changes.purge(plan.forgotten, beside=latest)
         # only now, because the hashes show how far an edit came
         await self.rows.blank()
         written = [change for change in (*made, *stated) if change.is_written]

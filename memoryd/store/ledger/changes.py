@@ -107,6 +107,11 @@ UPDATE changes SET hunks = NULL WHERE hunks IS NOT NULL AND id IN (
         SELECT id, sum(octet_length(hunks)) OVER (PARTITION BY workspace ORDER BY id DESC) AS total FROM changes
     ) WHERE total > ?)
 """
+# a forgetting that can be undone holds its own lines
+_WITH_TEXT = """
+SELECT id, hunks, why, path FROM changes
+WHERE workspace = ?1 AND (?2 IS NULL OR id > ?2 AND writer <> 'forget') AND (hunks IS NOT NULL OR why <> '')
+"""
 # the hashes of an intended change are needed to see how far it came
 _BLANK_AFTER = """
 UPDATE changes SET hash_after = x'00'
@@ -174,17 +179,23 @@ class ChangeLog(WorkspaceRows):
         """Return changes, the newest first."""
         return _rows(db, _SELECT, (self._workspace, *astuple(filters)))
 
+    @reads
+    def latest(self, db: apsw.Connection) -> int:
+        """Return the number of the latest change, settled or not; 0 if there is none."""
+        latest: int | None = db.execute("SELECT max(id) FROM changes WHERE workspace = ?", (self._workspace,)).get
+        return latest or 0
+
     @erases
-    def purge(self, db: apsw.Connection, forgotten: Forgotten, notes: Set[str] = frozenset()) -> int:
+    def purge(
+        self, db: apsw.Connection, forgotten: Forgotten, notes: Set[str] = frozenset(), *, beside: int | None = None
+    ) -> int:
         """Remove forgotten text from the stored lines and reasons of changes; of `notes`, remove all lines.
 
-        No bytes remain. All changes stay listed; return how many can no longer be undone.
+        With `beside`, only from what others changed after the change of that number. No bytes remain. All changes stay
+        listed; return how many can no longer be undone.
         """
         emptied, paths = 0, set[str]()
-        for number, text, sentence, path in db.execute(
-            "SELECT id, hunks, why, path FROM changes WHERE workspace = ? AND (hunks IS NOT NULL OR why <> '')",
-            (self._workspace,),
-        ).fetchall():
+        for number, text, sentence, path in db.execute(_WITH_TEXT, (self._workspace, beside)).fetchall():
             hunks, why = _hunks(text), str(sentence)
             left = None if hunks is None or path in notes else without_forgotten(hunks, forgotten)
             if hunks is None or left != hunks or forgotten.is_in(why):

@@ -169,7 +169,7 @@ _TRIED = """
 UPDATE awaited_messages SET tries = tries + 1 WHERE workspace = ? AND agent = ? AND session = ? AND seq = ?
 """
 _ALL_AWAITED = """
-SELECT agent, session, seq, scope, channel, is_direct, is_owners FROM awaited_messages
+SELECT agent, session, seq, scope, channel, is_direct, is_owners, at FROM awaited_messages
 WHERE workspace = ? ORDER BY at, agent, session, seq
 """
 
@@ -183,28 +183,32 @@ class MessagePlace(Struct, frozen=True):
 
 
 class QueuedMessage(Struct, frozen=True, kw_only=True):
-    """A message that is queued for capture, with data that its session does not have."""
+    """A message that is queued for capture, with data that its session does not have.
+
+    `at` is when it was queued, in seconds since 1970.
+    """
 
     place: MessagePlace
     scope: str = ""
     channel: str | None = None
     is_direct: bool = True
     is_owners: bool = True
+    at: float = 0.0
 
 
 class QueuedMessages(WorkspaceRows):
     """The messages that are queued for capture."""
 
     @writes
-    def put(self, db: apsw.Connection, message: QueuedMessage, now: float) -> bool:
-        """Queue a message with a time in seconds since 1970; return False if the queue is full."""
+    def put(self, db: apsw.Connection, message: QueuedMessage) -> bool:
+        """Queue a message; return False if the queue is full."""
         if (
             db.execute("SELECT count(*) FROM awaited_messages WHERE workspace = ?", (self._workspace,)).get
             >= AWAITED_MAX
         ):
             return False
         details = (message.scope, message.channel, message.is_direct, message.is_owners)
-        db.execute(_PUT_AWAITED, (*self._key(message.place), *details, now))
+        db.execute(_PUT_AWAITED, (*self._key(message.place), *details, message.at))
         return True
 
     async def drop(self, places: Collection[MessagePlace]) -> None:
@@ -246,15 +250,17 @@ SHOWN_MAX = 20_000
 """Maximum number of spans per workspace; the oldest are deleted."""
 
 _PUT_DELIVERED = """
-INSERT OR REPLACE INTO delivered_spans (workspace, agent, session, whole, words, runs, is_negated, at)
+INSERT INTO delivered_spans (workspace, agent, session, whole, words, runs, is_negated, at)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT DO UPDATE SET at = excluded.at WHERE excluded.at - at > 3600
 """
+"""A span that is shown again within an hour keeps its time: what was said in between repeats it."""
 _BOUND_SPANS = """
 DELETE FROM delivered_spans WHERE workspace = ?1 AND at < (
     SELECT at FROM delivered_spans WHERE workspace = ?1 ORDER BY at DESC LIMIT 1 OFFSET ?2)
 """
 _OF = """
-SELECT whole, words, runs, is_negated FROM delivered_spans
+SELECT whole, words, runs, is_negated, at FROM delivered_spans
 WHERE workspace = ? AND agent = ? AND session = ? ORDER BY at DESC LIMIT ?
 """
 _KEY = "SELECT key FROM delivered_key WHERE workspace = ?"
@@ -286,11 +292,11 @@ class ShownSpanRows(WorkspaceRows):
         db.execute(_BOUND_SPANS, (self._workspace, SHOWN_MAX))
 
     @reads
-    def of(self, db: apsw.Connection, agent: str, session: str, limit: int) -> list[SpanPrint]:
-        """Return the latest spans of a session, in the order in which they were shown."""
+    def of(self, db: apsw.Connection, agent: str, session: str, limit: int) -> list[tuple[SpanPrint, float]]:
+        """Return the latest spans of a session with their times, in the order in which they were shown."""
         return [
-            SpanPrint(whole, _unpack(words), _unpack(runs), bool(is_negated))
-            for whole, words, runs, is_negated in db.execute(_OF, (self._workspace, agent, session, limit))
+            (SpanPrint(whole, _unpack(words), _unpack(runs), bool(is_negated)), at)
+            for whole, words, runs, is_negated, at in db.execute(_OF, (self._workspace, agent, session, limit))
         ][::-1]
 
 

@@ -7,7 +7,18 @@ from memoryd.domain.documents import RelativePath, Source
 from memoryd.domain.ranking.calibration import Thresholds, Verdict, idf
 from memoryd.domain.ranking.fusion import Noise
 from memoryd.search.hits import Hit, best_verdict
-from memoryd.search.protocol import why_no_better, with_verdicts
+from memoryd.search.protocol import (
+    LEXICAL,
+    VECTOR,
+    Arm,
+    ArmState,
+    Freshness,
+    Query,
+    SearchResult,
+    why_no_better,
+    why_no_notes,
+    with_verdicts,
+)
 from memoryd.store.index.passages import ChunkRow
 
 IDF = idf(100, {"lease": 2, "birch": 8, "oak": 40, "day": 60})
@@ -95,3 +106,16 @@ def test_reason_distinguishes_few_words_from_none() -> None:
     usual = replace(FLOORS, idf=idf(100, {"day": 90}), share=1.0)
     assert "no distinctive word" in usual.why_none(("day",), None)
     assert "no hit holds a telling word" in usual.why_empty
+
+
+@pytest.mark.parametrize(
+    ("freshness", "told"),
+    [
+        (Freshness(pending_files=1), "still indexing: 1 file is not read yet"),
+        (Freshness(pending_files=1200), "still indexing: 1,200 files are not read yet"),
+        (Freshness(pending_files=1, hold="no rules"), "1 file is held back: no rules"),
+    ],
+)
+def test_files_that_are_not_read_yet_are_told_as_one_or_several(freshness: Freshness, told: str) -> None:
+    arms = {LEXICAL: Arm(ArmState.OK), VECTOR: Arm(ArmState.OK)}
+    assert why_no_notes(SearchResult((), (), arms, ()), freshness, Query("boiler")) == told
