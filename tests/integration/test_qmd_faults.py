@@ -119,7 +119,7 @@ async def test_f082_f085_f086_noise_around_an_answer_is_read_through(
 
 async def test_unknown_option_is_omitted_on_retry(tmp_path: Path, workspace: Path, standin: StandIn) -> None:
     standin.behave(mcp="exit 1", query="fail error: unknown option '--no-rerank'")
-    async with composed(tmp_path, workspace, settings(standin)) as running:
+    async with composed(tmp_path, workspace, settings(standin, limits={"timeoutMs": 6000})) as running:
         await running.ready()
         await eventually_async(lambda: running.sidecar.qmd.server.phase is ServerPhase.WAITING)
         await answered_by(running, "builtin")
@@ -237,7 +237,7 @@ async def test_f089_f092_crash_loop_backs_off_and_is_reaped(tmp_path: Path, work
 async def test_f090_many_questions_start_few_processes(tmp_path: Path, workspace: Path, standin: StandIn) -> None:
     """Of fifty questions at most two become processes; all are answered, some with the reason busy."""
     standin.behave(mcp="exit 1", query="hang")
-    async with composed(tmp_path, workspace, settings(standin)) as running:
+    async with composed(tmp_path, workspace, settings(standin, limits={"timeoutMs": 3000})) as running:
         await running.ready()
         await eventually_async(lambda: running.sidecar.qmd.server.phase is ServerPhase.WAITING)
         asking = asyncio.gather(*(running.search(QUESTION) for _ in range(50)))

@@ -189,31 +189,34 @@ while True:
     if not step.is_more:
         break
 again = read_next(Path(sys.argv[1]), tail).state
-print(json.dumps([tail.lines, spoken, steps > 40, last, again, peak() - before]))
+print(json.dumps([tail.lines, spoken, steps, last, again, peak() - before]))
 """
 
 
-def test_transcript_of_200_mb_is_read_in_bounded_memory(tmp_path: Path) -> None:
+@pytest.mark.sweep
+def test_large_transcript_is_read_in_bounded_memory(tmp_path: Path) -> None:
     """In steps, with a line beyond all limits, in a process whose memory is measured."""
     path = tmp_path / "s.jsonl"
+    rounds = whole_or(400, 1800)
     result = json.dumps({"type": "message", "message": {"role": "toolResult", "content": "x" * 100_000}}).encode()
     with path.open("wb") as file:
-        for number in range(1800):
+        for number in range(rounds):
             file.write(line(f"question {number}") + result + b"\n")
         file.write(line("y" * (40 << 20)) + line("the last"))
-    assert path.stat().st_size > 200_000_000
     done = subprocess.run([sys.executable, "-c", PEAK, str(path)], capture_output=True, text=True, check=True)
-    *found, grown = json.loads(done.stdout)
-    assert found == [3602, 1801, True, "the last", "unchanged"]
+    lines, spoken, steps, *found, grown = json.loads(done.stdout)
+    assert (lines, spoken) == (2 * rounds + 2, rounds + 1)
+    assert steps > rounds // 45
+    assert found == ["the last", "unchanged"]
     assert grown < 28 << 20, "the longest line that is read, and a few blocks"
 
 
 @pytest.mark.sweep
 def test_hostile_content_is_read_quickly_and_loses_no_other_line(tmp_path: Path) -> None:
-    """An unclosed fence, endless brackets, nested envelopes: some megabytes each."""
+    """An unclosed fence, endless brackets, nested envelopes: megabytes each when all is tried."""
     path = tmp_path / "s.jsonl"
     # escaping makes some of them half as long again
-    size = whole_or(1_500_000, 5_000_000)
+    size = whole_or(600_000, 5_000_000)
     hostile = [
         "[" * size,
         "Sender (untrusted metadata):\n```json\n" * (size // 37),
@@ -247,8 +250,9 @@ def test_line_with_too_many_values_is_skipped_in_bounded_memory(tmp_path: Path) 
     text = line("a, b, " * 100_000)
     path.write_bytes(line("one") + b"".join(one.rstrip(b"\n") + b"\n" for one in hostile) + text + line("the last"))
     done = subprocess.run([sys.executable, "-c", PEAK, str(path)], capture_output=True, text=True, check=True)
-    *found, grown = json.loads(done.stdout)
-    assert found == [len(hostile) + 3, 3, False, "the last", "unchanged"]
+    lines, spoken, _, *found, grown = json.loads(done.stdout)
+    assert (lines, spoken) == (len(hostile) + 3, 3)
+    assert found == ["the last", "unchanged"]
     assert grown < 64 << 20, f"{grown >> 20} MiB"
     counts = Follower(path, 1 << 30).step().counts
     # separators inside a text do not count

@@ -11,26 +11,14 @@ from memoryd.domain.sessions.making_turns import RawTurn
 from memoryd.domain.sessions.sequences import Chosen
 from memoryd.domain.sessions.turns import search_only
 from memoryd.errors import NotFound
-from memoryd.search.ranking import commonness
 from memoryd.sessions.qa_store import QaStore
 from memoryd.sessions.session_files import SessionFiles, StoredSession
+from tests.store.test_qa_store import opened, say
 from tests.unit.domain.sessions.seven_turns import BEGUN
 
 KEY = "agent:main:discord:channel:boats"
 LATER = BEGUN + timedelta(days=40)
 ASKED = "is that harbour boiler leaking at the flange again?"
-
-
-def opened(workspace: Path) -> QaStore:
-    store = QaStore(workspace, commonness=commonness)
-    store.sessions.open()
-    return store
-
-
-def say(store: QaStore, session: str, *questions: str, agent: str = "main", key: str = "") -> None:
-    for number, question in enumerate(questions):
-        raw = RawTurn(question, None, BEGUN + timedelta(seconds=number))
-        assert store.turns.append(session, raw, agent=agent, key=key)
 
 
 @pytest.fixture

@@ -9,7 +9,8 @@ from memoryd.domain.memories.changes.tombstones import FORGOTTEN, TextMatcher
 from memoryd.domain.sessions.making_turns import RawTurn
 from memoryd.errors import Denied
 from tests.store.rows import bytes_in, files_with
-from tests.store.test_forgetting_sessions import CANARY, SECRET, opened, say, write_everywhere
+from tests.store.test_forgetting_sessions import CANARY, SECRET, say, write_everywhere
+from tests.store.test_qa_store import opened
 from tests.unit.domain.sessions.seven_turns import BEGUN
 
 MATCHER = TextMatcher(f"the combination of the safe is {CANARY}")

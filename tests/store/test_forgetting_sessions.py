@@ -19,18 +19,13 @@ from memoryd.sessions.qa_store import QaStore
 from memoryd.sessions.workspace_sessions import disk_usage
 from tests.store.children import child, kill_at_system_call
 from tests.store.rows import bytes_in, files_with
+from tests.store.test_qa_store import opened
 from tests.sweeps import swept
 from tests.unit.domain.sessions.seven_turns import BEGUN
 
 CANARY = "zanzibar-canary"
 SECRET = SessionId("secret")
 ASKED_AT = BEGUN + timedelta(days=50)
-
-
-def opened(workspace: Path, *, is_read_only: bool = False, max_bytes: int = 1 << 30) -> QaStore:
-    store = QaStore(workspace, is_read_only=is_read_only, max_bytes=max_bytes)
-    store.sessions.open()
-    return store
 
 
 def say(
@@ -219,8 +214,7 @@ def test_damaged_copies_are_bounded_and_cost_no_answers(tmp_path: Path) -> None:
 
 
 def test_pruning_drops_answers_below_current_threshold_first(tmp_path: Path) -> None:
-    store = QaStore(tmp_path, answer_retention=AnswerRetention(threshold=0.05))
-    store.sessions.open()
+    store = opened(tmp_path, answer_retention=AnswerRetention(threshold=0.05))
     say(store, "old", "first", answer="a" * 4000)
     store.turns.append("new", RawTurn("second", "b" * 4000, BEGUN + timedelta(days=1), significance=0.1), agent="main")
     store.archive.put_away(BEGUN + timedelta(days=99))
@@ -323,8 +317,7 @@ def test_read_only_store_prunes_nothing(tmp_path: Path) -> None:
 
 def test_forgetting_reports_a_change(tmp_path: Path) -> None:
     changes = list[str]()
-    store = QaStore(tmp_path, on_change=lambda: changes.append("changed"))
-    store.sessions.open()
+    store = opened(tmp_path, on_change=lambda: changes.append("changed"))
     say(store, SECRET, "What is the code?", answer=CANARY)
     changes.clear()
     store.forgetting.forget(SECRET, agent="main")

@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from msgspec.structs import replace
@@ -33,15 +34,18 @@ MAIN, TOPICS = "memory/qa-index.json", "memory/topics.txt"
 NAME = "discord-常规-20260130"
 
 
-def opened(workspace: Path, *, is_read_only: bool = False) -> QaStore:
-    store = QaStore(workspace, commonness=commonness, is_read_only=is_read_only)
+def opened(workspace: Path, **settings: Any) -> QaStore:
+    store = QaStore(workspace, commonness=commonness, **settings)
     store.sessions.open()
     return store
 
 
-def say(store: QaStore, session: str, *questions: str, agent: str = "main", at: datetime = BEGUN) -> None:
+def say(
+    store: QaStore, session: str, *questions: str, agent: str = "main", key: str = "", at: datetime = BEGUN
+) -> None:
     for number, question in enumerate(questions):
-        assert store.turns.append(session, RawTurn(question, None, at + timedelta(seconds=number)), agent=agent)
+        raw = RawTurn(question, None, at + timedelta(seconds=number))
+        assert store.turns.append(session, raw, agent=agent, key=key)
 
 
 def problems_of(store: QaStore) -> list[str]:
@@ -491,8 +495,7 @@ def test_turn_written_by_another_process_is_seen(tmp_path: Path) -> None:
 
 
 def test_interests_keep_answers(tmp_path: Path) -> None:
-    store = QaStore(tmp_path, answer_retention=AnswerRetention(interests=frozenset({"boiler"})))
-    store.sessions.open()
+    store = opened(tmp_path, answer_retention=AnswerRetention(interests=frozenset({"boiler"})))
     raw = replace(SEVEN[0], question="it leaks", topics=("boiler",))
     added = store.turns.append("s", raw, agent="main")
     assert added is not None
@@ -504,6 +507,7 @@ async def kept_up(store: QaStore, maintenance: QaMaintenance) -> AsyncIterator[N
     task = asyncio.get_running_loop().create_task(maintenance.run(store))
     try:
         yield
+        assert not task.done()
     finally:
         task.cancel()
         with contextlib.suppress(asyncio.CancelledError):
@@ -512,8 +516,7 @@ async def kept_up(store: QaStore, maintenance: QaMaintenance) -> AsyncIterator[N
 
 async def test_maintenance_updates_main_file_and_archives(tmp_path: Path) -> None:
     maintenance = QaMaintenance(now=lambda: BEGUN + timedelta(days=31), update_seconds=0.01)
-    store = QaStore(tmp_path, on_change=maintenance.note_change)
-    store.sessions.open()
+    store = opened(tmp_path, on_change=maintenance.note_change)
     say(store, "old", "the boiler leaks")
     async with kept_up(store, maintenance):
         await eventually_async((tmp_path / "memory/archive/old.json").exists)
@@ -521,6 +524,21 @@ async def test_maintenance_updates_main_file_and_archives(tmp_path: Path) -> Non
         await eventually_async((tmp_path / MAIN).exists)
         assert b"Lisbon" in (tmp_path / MAIN).read_bytes()
     assert b"boiler" not in (tmp_path / MAIN).read_bytes()
+
+
+async def test_failed_step_is_reported_and_retried(tmp_path: Path) -> None:
+    maintenance = QaMaintenance(now=lambda: BEGUN, update_seconds=0.01, retry_seconds=0.02)
+    store = opened(tmp_path, on_change=maintenance.note_change)
+    say(store, "x", "Which port?")
+    sessions, aside = tmp_path / "memory/sessions", tmp_path / "aside"
+    sessions.rename(aside)
+    sessions.write_text("no folder")
+    async with kept_up(store, maintenance):
+        await eventually_async(lambda: maintenance.trouble)
+        assert not (tmp_path / MAIN).exists()
+        sessions.unlink()
+        aside.rename(sessions)
+        await eventually_async(lambda: not maintenance.trouble and (tmp_path / MAIN).exists())
 
 
 @pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="open files are told by /proc")

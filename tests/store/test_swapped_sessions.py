@@ -12,15 +12,10 @@ from memoryd.domain.sessions.turns import Session, Turn
 from memoryd.files import writing
 from memoryd.files.writing import exchange
 from memoryd.sessions.qa_store import QaStore
+from tests.store.test_qa_store import opened
 from tests.unit.domain.sessions.seven_turns import BEGUN
 
 NAME = SessionId("s")
-
-
-def opened(workspace: Path) -> QaStore:
-    store = QaStore(workspace)
-    store.sessions.open()
-    return store
 
 
 @pytest.fixture
