@@ -199,10 +199,10 @@ def test_unanswered_command_is_reported_and_not_repeated(daemon: RunningDaemon, 
             server.accept()
 
 
-def test_command_without_daemon_is_reported_with_the_reason(hooked: RunningDaemon, tmp_path: Path) -> None:
+def test_command_without_daemon_is_reported_with_the_reason(daemon: RunningDaemon, tmp_path: Path) -> None:
     nowhere = str(tmp_path / "none.sock")
     prompt = hook_input("UserPromptSubmit", "down", prompt="/remember the ferry bell")
-    result = hook(hooked, "UserPromptSubmit", prompt, "--socket", nowhere)
+    result = hook(daemon, "UserPromptSubmit", prompt, "--socket", nowhere)
     text = context(result, "UserPromptSubmit")
     assert f"memoryd: no daemon runs at {nowhere}. /remember may not have been carried out" in text
     assert result.stderr == f"memoryd: no daemon runs at {nowhere}\n"

@@ -61,7 +61,7 @@ def _check(daemon: RunningDaemon, world: PrivateWorld, endpoint: Endpoint) -> No
         assert client.search(word)["results"], f"{word} is public and not found"
 
 
-def run_program(program: list[list[Step]], folder: Path) -> None:
+def assert_kept_private(program: list[list[Step]], folder: Path) -> None:
     workspace = folder / "workspace"
     world = PrivateWorld(workspace, seed=len(program))
     with Endpoint(folder) as endpoint:
@@ -81,4 +81,4 @@ def run_program(program: list[list[Step]], folder: Path) -> None:
 @given(programs)
 def test_private_text_is_never_stored_or_sent(program: list[list[Step]]) -> None:
     with tempfile.TemporaryDirectory() as folder:
-        run_program(program, Path(folder))
+        assert_kept_private(program, Path(folder))

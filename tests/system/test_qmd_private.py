@@ -166,7 +166,7 @@ def test_page_made_from_a_private_note_is_not_returned_by_qmd(tmp_path: Path, wo
     write_config(tmp_path, workspace, None, memory={"backend": "qmd", "qmd": qmd, "readOnly": True})
     with daemon:
         wait_for_qmd(daemon)
-        eventually(lambda: "bank/entities/peter.md" in paths(found(daemon, "ocelot")))
+        eventually(lambda: "memory/2025-11-27.md" in paths(found(daemon, "ocelot")))
         write_note(daemon, "memory/2025-11-27.md", f"{PRIVATE}{stated}")
         eventually(lambda: not paths(found(daemon, "ocelot")))
         wait_for_qmd(daemon)

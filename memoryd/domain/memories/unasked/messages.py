@@ -153,7 +153,7 @@ _INTRODUCES = expression(
     r"(?:(?:[Mm]y name(?:['’]s| is)|I(?:['’]m| am)|(?:(?:[Pp]lease|[Jj]ust|[Yy]ou can) )*[Cc]all me"
     r"|[Ii]ch (?:bin|heiße)|[Mm]ein Name ist|(?:[Bb]itte )?[Nn]enn(?:en Sie)? mich)(?: just| einfach)?"
     r" [A-Z][\w'’-]+(?: [A-Z][\w'’-]+)?(?: (?:by the way|btw|for short|please|übrigens|bitte))?"
-    r"|我(?:叫|姓)[\u4e00-\u9fff]{1,4}|(?:请|就|可以|以后)*叫我[\u4e00-\u9fff]{1,4}?(?:就[好行]了?|吧)?)\W*"
+    r"|(?:我(?:叫|姓)|(?:请|就|可以|以后)*叫我)(?!什么|啥|谁|哪)[\u4e00-\u9fff]{1,4}?(?:就[好行]了?|吧)?)\W*"
 )
 """The author's own name: what is known of that person is not asked for."""
 _PRONOUN = caseless(r"\b(?:he|him|his|she|hers?|they|them|theirs?|ihm|ihn|ihnen)\b|(?<!其)[他她]|它")

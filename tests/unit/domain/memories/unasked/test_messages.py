@@ -166,3 +166,8 @@ def test_form_without_wording_is_unknown() -> None:
 def test_introduction_is_small_talk(text: str) -> None:
     assert read_message(text, names_entity=True).silence is SkipReason.SMALL_TALK
     assert read_message(f"{text}. Where is the ladder?", names_entity=True).parts == ("Where is the ladder?",)
+
+
+@pytest.mark.parametrize("text", ["我叫什么来着", "我姓什么", "你该叫我什么"])
+def test_question_for_own_name_is_no_introduction(text: str) -> None:
+    assert read_message(text, names_entity=True).parts == (text,)
