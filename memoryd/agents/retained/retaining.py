@@ -280,7 +280,7 @@ class AgentRetaining(Struct, frozen=True, kw_only=True):
         with contextlib.suppress(TimeoutError, StoreError):
             async with asyncio.timeout(_KNOWN_SECONDS):
                 book = await self.book.current()
-                # in a thread
+                # this computes the versions in a thread
                 await self.facts(book)
             path, day = retention.path, date_in_name(retention.path) or date.max
             new_memories = (
