@@ -73,22 +73,28 @@ class _Index:
     """Word index of the lines of a workspace, for the last book that was followed."""
 
     def __init__(self) -> None:
-        self.memories: dict[MemoryId, Memory] = {}
+        self.memories: Mapping[MemoryId, Memory] = {}
         self.lines: dict[MemoryId, Candidate] = {}
         self.with_word: defaultdict[str, set[MemoryId]] = defaultdict(set)
         self.homes, self.names = set[MemoryId](), set[MemoryId]()
+        self.counts: dict[tuple[str, date | None], _Counts] = {}
+        """Counts of the last scope and day."""
 
     def follow(self, memories: Mapping[MemoryId, Memory]) -> None:
         """Apply the changes since the last book."""
-        for key in [key for key, memory in self.memories.items() if memories.get(key) is not memory]:
-            self._remove(key)
+        before = self.memories
+        if memories is before:
+            return
+        for key, memory in before.items():
+            if memories.get(key) is not memory:
+                self._remove(key)
         for key, memory in memories.items():
-            if key not in self.memories:
+            if before.get(key) is not memory:
                 self._add(memory)
+        self.memories, self.counts = memories, {}
 
     def _add(self, memory: Memory) -> None:
         key, line = memory.id, memory.line
-        self.memories[key] = memory
         if line.kind not in _REVISABLE:
             return
         # a statement about another line is compared by the text of that line
@@ -102,7 +108,6 @@ class _Index:
             self.names.add(key)
 
     def _remove(self, key: MemoryId) -> None:
-        del self.memories[key]
         for word in self.lines.pop(key).words if key in self.lines else ():
             self.with_word[word].discard(key)
             if not self.with_word[word]:
@@ -137,7 +142,7 @@ def _index_of(book: Book) -> _Index:
 
 
 def _are_alike(first: Mapping[MemoryId, Memory], second: Mapping[MemoryId, Memory]) -> bool:
-    return 2 * len(first.keys() & second.keys()) > max(len(first), len(second))
+    return first is second or 2 * len(first.keys() & second.keys()) > max(len(first), len(second))
 
 
 class ValidLines:
@@ -145,10 +150,13 @@ class ValidLines:
 
     def __init__(self, book: Book, scope: str, day: date | None) -> None:
         self._index, self._scopes, self._day = _index_of(book), {scope, ""}, day
-        visible = (olds for newer, olds in book.superseded.items() if self._is_visible(newer))
-        self._outdated = frozenset(old for olds in visible for old in olds)
+        if (counts := self._index.counts.get((scope, day))) is None:
+            visible = (olds for newer, olds in book.superseded.items() if self._is_visible(newer))
+            counts = _Counts(self._index.with_word, frozenset(old for olds in visible for old in olds))
+            self._index.counts = {(scope, day): counts}
+        self._outdated = counts.outdated
         lines = len(self._index.lines) - len(self._outdated & self._index.lines.keys())
-        self.rarity = Rarity(_Counts(self._index.with_word, self._outdated), lines)
+        self.rarity = Rarity(counts, lines)
 
     def _is_visible(self, key: MemoryId) -> bool:
         line = self._index.lines.get(key)
@@ -218,14 +226,17 @@ class ValidLines:
 
 
 class _Counts(Mapping[str, int]):
-    """Number of valid lines by word."""
+    """Number of valid lines by word, counted when it is first asked for."""
 
     def __init__(self, with_word: Mapping[str, Set[MemoryId]], outdated: frozenset[MemoryId]) -> None:
-        self._with_word, self._outdated = with_word, outdated
+        self._with_word, self.outdated = with_word, outdated
+        self._known: dict[str, int] = {}
 
     def __getitem__(self, word: str) -> int:
-        ids = self._with_word.get(word, frozenset[MemoryId]())
-        if count := len(ids) - len(self._outdated & ids):
+        count = self._known.get(word)
+        if count is None and (ids := self._with_word.get(word)):
+            count = self._known[word] = len(ids) - len(self.outdated & ids)
+        if count:
             return count
         raise KeyError(word)
 

@@ -1,11 +1,12 @@
 """The word index of lines that a sentence may revise."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import date
 
 from memoryd.domain.memories.book import Book
 from memoryd.domain.memories.capture import lines
 from memoryd.domain.memories.capture.lines import LOCK, NEAR_MAX, ValidLines, drop_lines
+from memoryd.domain.memories.kinds import short_id
 from tests.unit.domain.memories.books import book_from
 
 NOTES = "memory/2026-11-01.md"
@@ -52,6 +53,25 @@ def test_index_follows_changes_of_the_book() -> None:
     assert with_words(changed, "glaz") == ["The glaze comes from Scarva."]
     assert with_words(changed, "potclay") == []
     assert len(lines._indexes) == 1
+
+
+def test_words_are_counted_once_per_book_scope_and_day() -> None:
+    def counts(book: Book, scope: str = "", day: date | None = DAY) -> Mapping[str, int]:
+        with LOCK:
+            return ValidLines(book, scope, day).rarity.counts
+
+    drop_lines()
+    book = book_of(LINES)
+    known = counts(book)
+    assert (known["kiln"], known.get("wheel")) == (1, 1)
+    assert counts(book) is known
+
+    older = short_id(next(memory.id for memory in book.memories.values() if "kiln" in memory.text))
+    changed = book_of([*LINES, f"W(supersedes={older}): The kiln and its glaze are in the barn."])
+    assert (counts(changed)["kiln"], counts(changed)["glaz"]) == (1, 2)
+    assert counts(changed, day=date(2026, 10, 1))["kiln"] == 2
+    assert (counts(book)["kiln"], counts(book)["glaz"]) == (1, 1)
+    assert len(lines._indexes[0].counts) == 1
 
 
 def test_each_workspace_has_its_own_index() -> None:
