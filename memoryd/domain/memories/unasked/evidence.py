@@ -285,7 +285,7 @@ class MessageEvidence:
         """Return the greatest weight of a word that is related to one of the message: *toaster* and *toast*."""
         if not self._families:
             return 0.0
-        weights = (self._families[family] for family in families_in(item.text) & self._families.keys())
+        weights = (self._families[family] for family in families_in(item.text, self._families.keys()))
         return max((weight for term, weight in weights if term not in item.terms), default=0.0)
 
     def _has_word(self, term: str, small: str, text: str) -> bool:
