@@ -92,11 +92,12 @@ def boosts_of(
 ) -> dict[str, float]:
     """Return the boosts of a memory, by name; `sources` are those that may answer, `aliases` map to entities."""
     boosts: dict[str, float] = {}
-    if shared := intent.entities.intersection(aliases.get(slug, slug) for slug in memory.slugs):
-        boosts[Boosts.ENTITY] = ENTITY_BOOST * len(shared) / len(intent.entities)
+    entities = intent.entities
+    if entities and (shared := entities.intersection(aliases.get(slug, slug) for slug in memory.slugs)):
+        boosts[Boosts.ENTITY] = ENTITY_BOOST * len(shared) / len(entities)
     # plans for some days were not written on these days
-    dated = (source for source in sources if source.event or not intent.is_ahead)
-    if (nearness := max((nearness_of(source, intent.span) for source in dated), default=Nearness.OUTSIDE)) > 0:
+    dated = (source for source in sources if source.event or not intent.is_ahead) if intent.span else ()
+    if nearness := max((nearness_of(source, intent.span) for source in dated), default=Nearness.OUTSIDE):
         boosts[Boosts.TEMPORAL] = SPAN_BOOST * nearness / Nearness.INSIDE
     if intent.is_of_opinion and is_belief(memory.kind):
         boosts[Boosts.OPINION] = OPINION_BOOST
@@ -205,6 +206,8 @@ def newer_of(superseded: Mapping[MemoryId, Sequence[MemoryId]]) -> dict[MemoryId
 
 def current_above(memory: MemoryId, newer: Mapping[MemoryId, Sequence[MemoryId]]) -> list[MemoryId]:
     """Return the current versions of a memory: those that supersede it and are not superseded. A circle has none."""
+    if memory not in newer:
+        return []
     seen, tops = {memory}, list[MemoryId]()
     waiting = list(newer.get(memory, ()))
     while waiting:

@@ -181,8 +181,8 @@ def relevance(facts: TierFacts, tier: Tier, settings: TierSettings) -> float:
 
 def first_tier(line: RetainedLine) -> Tier:
     """Return the initial tier of a memory: core for a lesson, unless an agent or a program stated it."""
-    is_by_people = line.attributes.provenance in BY_PEOPLE
-    return Tier.CORE if line.kind is Kind.LESSON and is_by_people else Tier.WORKING
+    is_core = line.kind is Kind.LESSON and line.attributes.provenance in BY_PEOPLE
+    return Tier.CORE if is_core else Tier.WORKING
 
 
 def transition(tier: Tier, facts: TierFacts, settings: TierSettings) -> tuple[Tier, TierReason]:
@@ -253,7 +253,9 @@ def _days_in_core(facts: TierFacts, settings: TierSettings) -> float | None:
 
 def _fading_reason(facts: TierFacts, settings: TierSettings) -> TierReason | None:
     demotion = settings.demotion
-    if composite(facts, Tier.WORKING, settings) < demotion.relevance:
+    # the composite is at least the share of the importance
+    may_fade = IMPORTANCE_SHARE * facts.importance < demotion.relevance
+    if may_fade and composite(facts, Tier.WORKING, settings) < demotion.relevance:
         return TierReason.LOW
     is_old = facts.age_days > demotion.age_days and facts.access_count < demotion.access
     return TierReason.OLD if is_old else None

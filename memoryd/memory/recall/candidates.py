@@ -23,6 +23,7 @@ from memoryd.domain.memories.recall_order import (
     Boosts,
     RankedCandidate,
     boosts_of,
+    current_above,
     current_first,
     facts_first,
     latest_first,
@@ -186,7 +187,7 @@ def order_items(
     for at, item in enumerate(items):
         key = item.memory.id if isinstance(item, RecalledMemory) else at
         keys = [item.memory.id] if isinstance(item, RecalledMemory) else _stated_in(item, outdated)
-        above = [new for old in keys for new in current_first([old], newer) if new != old and new in current]
+        above = [new for old in keys for new in reversed(current_above(old, newer)) if new in current]
         for new in above:
             if new not in order and not _was_later(current[new].memory, item, asking):
                 order[new] = replace(current[new], moved_before=str(item.citation))
@@ -404,8 +405,8 @@ def _weigh(
     of_memories = dict(zip(memories, worths, strict=False))
     of_passages = worths[len(memories) :]
     for key, worth in list(of_memories.items()):
-        for above in current_first([key], leading):
-            if above in of_memories and worth.is_included and of_memories[above].score < worth.score:
+        for above in current_above(key, leading) if worth.is_included else ():
+            if above in of_memories and of_memories[above].score < worth.score:
                 of_memories[above] = worth
     parts = {str(key): worth.part for key, worth in of_memories.items()}
     parts |= {str(item.citation): worth.part for item, worth in zip(passages, of_passages, strict=True)}

@@ -156,6 +156,9 @@ def test_thresholds_are_configurable() -> None:
     assert transition(WORKING, TierFacts(0.5, False, 0, 0), settings) == (CORE, TierReason.IMPORTANCE)
     assert transition(WORKING, TierFacts(0.4, False, 1, 0), settings) == (CORE, TierReason.BOTH)
     assert transition(WORKING, TierFacts(0.3, False, 0, 2), settings) == (PERIPHERAL, TierReason.LOW)
+    unlikely = TierSettings(demotion=Demotion(relevance=0.4))
+    assert transition(WORKING, TierFacts(0.8, False, 0, 900), unlikely) == (PERIPHERAL, TierReason.LOW)
+    assert transition(WORKING, TierFacts(0.8, False, 0, 2), unlikely)[0] is WORKING
     assert transition(PERIPHERAL, TierFacts(0.1, False, 1, 0), settings) == (WORKING, TierReason.AGAIN)
 
 
