@@ -113,8 +113,8 @@ def restore_command(
 ) -> Exit:
     """Bring a backup back. Memoryd must be stopped; the file is verified first, and replaced files are kept.
 
-    Existing notes stay unless the backup has another version of them. The index is rebuilt automatically. What was
-    forgotten since the backup stays forgotten. Only folders that the configuration or --into names are written.
+    Existing notes stay unless the backup has another version of them. The index is rebuilt automatically. Memories
+    forgotten since the backup stay forgotten. Only folders that the configuration or --into names are written.
     """
     state = state_dir()
     lock = DaemonLock(state, socket=socket_path())
