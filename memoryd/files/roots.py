@@ -20,11 +20,14 @@ from memoryd.domain.documents import (
     ROOT_FOLDERS,
     OutsideCount,
     RelativePath,
+    is_conflict_copy,
     is_document_name,
     is_hidden,
     is_person,
     is_utf8_name,
+    original_of,
     person_of,
+    printable_name,
 )
 from memoryd.domain.expressions import expression, word_set
 from memoryd.domain.media import MediaRules
@@ -42,6 +45,12 @@ def workspace_roots(workspace: Path, extra_paths: Iterable[str], team: TeamSecti
     defaults = [ScanRoot(workspace / name) for name in (*ROOT_FILES, *ROOT_FOLDERS)]
     shared = [] if team is None else team_roots(team)
     return [*defaults, *(root for extra in extra_paths for root in _extra_roots(workspace, extra)), *shared]
+
+
+def copies_at_top(workspace: Path) -> list[str]:
+    """Return the conflict copies of files at the top, which may be in no root. Blocks."""
+    names = sorted(printable_name(path.name) for path in workspace.glob("*.md"))
+    return [name for name in names if is_conflict_copy(name) and original_of(name) in ROOT_FILES]
 
 
 def team_roots(team: TeamSection) -> list[ScanRoot]:

@@ -72,7 +72,7 @@ def test_conflicts_are_listed_with_both_versions(daemon: RunningDaemon) -> None:
     assert "-The ferry leaves at nine." in shown
     assert "+The ferry leaves at ten." in shown
     status = " ".join(daemon.memoryctl("status").stdout.split())
-    assert "conflicts 2 notes" in status
+    assert "conflicts 3 notes" in status
     assert "memoryctl conflicts" in status
     doctor = json.loads(daemon.memoryctl("doctor", "--section", "notes", "--json").stdout)
     messages = [check["message"] for check in doctor["checks"] if check["check"] == "notes.conflicts"]

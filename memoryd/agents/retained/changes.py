@@ -27,15 +27,12 @@ from memoryd.agents.workspace.index import WorkspaceIndex
 from memoryd.config.agents import Agent
 from memoryd.domain.clock import rfc3339
 from memoryd.domain.documents import (
-    ROOT_FILES,
     Citation,
     RelativePath,
-    is_conflict_copy,
     is_conversation,
     is_outside,
     original_of,
     parse,
-    printable_name,
 )
 from memoryd.domain.memories.changes.diffs import merge_versions, unified_diff
 from memoryd.domain.memories.changes.forgetting import with_other_lines
@@ -45,6 +42,7 @@ from memoryd.domain.ranking.filters import parse_instant
 from memoryd.domain.redaction import secrets_in
 from memoryd.domain.text.sanitizing import Flag, KeepVersion, marked_conflicts, resolve_conflicts
 from memoryd.errors import InvalidRequest, MemorydError, NotFound
+from memoryd.files.roots import copies_at_top
 from memoryd.memory.book import MemoryCache
 from memoryd.memory.forgetting.forgetting import MemoryForgetting
 from memoryd.memory.forgetting.planning import copied_memories, lines_undone
@@ -304,10 +302,9 @@ def _hash_reply(digest: bytes) -> str | None:
 
 
 def _existing_conflicts(workspace: Path, known: Set[str]) -> list[RelativePath]:
-    """Return those of these conflicts that exist on disk, and the copies of files at the top, which no index has."""
-    names = [printable_name(path.name) for path in workspace.glob("*.md")]
-    copies = {name for name in names if is_conflict_copy(name) and original_of(name) in ROOT_FILES}
-    return [RelativePath(path) for path in sorted(known | copies) if (workspace / path).exists()]
+    """Return those of these conflicts that exist on disk, and the copies of files at the top."""
+    paths = sorted({*known, *copies_at_top(workspace)})
+    return [RelativePath(path) for path in paths if (workspace / path).exists()]
 
 
 def _new_original(copy: str, keep: KeepVersion, text: str | None) -> str | None:
