@@ -20,14 +20,12 @@ from memoryd.domain.documents import (
     ROOT_FOLDERS,
     OutsideCount,
     RelativePath,
-    is_conflict_copy,
+    is_copy_at_top,
     is_document_name,
     is_hidden,
     is_person,
     is_utf8_name,
-    original_of,
     person_of,
-    printable_name,
 )
 from memoryd.domain.expressions import expression, word_set
 from memoryd.domain.media import MediaRules
@@ -45,12 +43,6 @@ def workspace_roots(workspace: Path, extra_paths: Iterable[str], team: TeamSecti
     defaults = [ScanRoot(workspace / name) for name in (*ROOT_FILES, *ROOT_FOLDERS)]
     shared = [] if team is None else team_roots(team)
     return [*defaults, *(root for extra in extra_paths for root in _extra_roots(workspace, extra)), *shared]
-
-
-def copies_at_top(workspace: Path) -> list[str]:
-    """Return the conflict copies of files at the top, which may be in no root. Blocks."""
-    names = sorted(printable_name(path.name) for path in workspace.glob("*.md"))
-    return [name for name in names if is_conflict_copy(name) and original_of(name) in ROOT_FILES]
 
 
 def team_roots(team: TeamSection) -> list[ScanRoot]:
@@ -256,13 +248,15 @@ def count_outside(
     if rules.hold is not None or any(report.root.path == rules.workspace for report in seen.roots):
         return OutsideCount()
     known = {*seen.files, *(skipped.path for skipped in seen.skipped)}
-    count = checked = 0
+    outside, checked = list[RelativePath](), 0
     for path in islice(_documents(rules, max_entries), max_entries):
         checked += 1
-        count += path is not None and path not in known and not _is_private(path, rules)
-        if count > max_files:
-            return OutsideCount(max_files, is_more=True)
-    return OutsideCount(count, is_more=count > 0 and checked == max_entries)
+        if path is not None and path not in known and not _is_private(path, rules):
+            outside.append(path)
+        if len(outside) > max_files:
+            break
+    is_more = len(outside) > max_files or (len(outside) > 0 and checked == max_entries)
+    return OutsideCount(len(outside[:max_files]), is_more, tuple(filter(is_copy_at_top, outside)))
 
 
 def _documents(rules: ScanRules, max_entries: int) -> Iterator[RelativePath | None]:

@@ -30,9 +30,11 @@ from memoryd.domain.documents import (
     Citation,
     RelativePath,
     is_conversation,
+    is_copy_at_top,
     is_outside,
     original_of,
     parse,
+    printable_name,
 )
 from memoryd.domain.memories.changes.diffs import merge_versions, unified_diff
 from memoryd.domain.memories.changes.forgetting import with_other_lines
@@ -42,7 +44,6 @@ from memoryd.domain.ranking.filters import parse_instant
 from memoryd.domain.redaction import secrets_in
 from memoryd.domain.text.sanitizing import Flag, KeepVersion, marked_conflicts, resolve_conflicts
 from memoryd.errors import InvalidRequest, MemorydError, NotFound
-from memoryd.files.roots import copies_at_top
 from memoryd.memory.book import MemoryCache
 from memoryd.memory.forgetting.forgetting import MemoryForgetting
 from memoryd.memory.forgetting.planning import copied_memories, lines_undone
@@ -303,7 +304,8 @@ def _hash_reply(digest: bytes) -> str | None:
 
 def _existing_conflicts(workspace: Path, known: Set[str]) -> list[RelativePath]:
     """Return those of these conflicts that exist on disk, and the copies of files at the top."""
-    paths = sorted({*known, *copies_at_top(workspace)})
+    names = [printable_name(path.name) for path in workspace.glob("*.md")]
+    paths = sorted({*known, *filter(is_copy_at_top, names)})
     return [RelativePath(path) for path in paths if (workspace / path).exists()]
 
 

@@ -5,7 +5,6 @@ import contextlib
 from collections import Counter, defaultdict
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
-from pathlib import Path
 from typing import TypeVar
 
 from msgspec import Struct
@@ -18,10 +17,8 @@ from memoryd.domain.counters import CacheUses, Durations
 from memoryd.domain.documents import RelativePath, SkippedFile
 from memoryd.domain.sessions.documents import counted, totals
 from memoryd.domain.skips import SkipReason
-from memoryd.domain.text.sanitizing import Flag
 from memoryd.embed.embedding import Embedding
 from memoryd.errors import StoreError
-from memoryd.files.roots import copies_at_top
 from memoryd.index.embedding_loop import EmbeddingLoop
 from memoryd.memory.book import MemoryCache
 from memoryd.replies.conversations import QaStatsReply
@@ -62,7 +59,6 @@ class IndexCounter(Struct, kw_only=True, eq=False):
     database: Database
     embedding_loop: EmbeddingLoop
     embedding: Embedding
-    workspace: Path
     _figures: IndexStats = IndexStats()
 
     async def take(self) -> IndexStats:
@@ -74,15 +70,11 @@ class IndexCounter(Struct, kw_only=True, eq=False):
             lacking=await _or_last(self.embedding_loop.count(), last.lacking),
             embedded=await _or_last(self._count_embedded(), last.embedded),
             outstanding=await _or_last(_outstanding(self.database, self.embedding), last.outstanding),
-            flagged=await _or_last(self._flagged(), last.flagged),
+            flagged=await _or_last(documents.flagged(FLAGGED_SHOWN), last.flagged),
             unseen=await _or_last(self._rejected_files(), last.unseen),
             memories=await _or_last(self.database.memories.counts(), last.memories),
         )
         return self._figures
-
-    async def _flagged(self) -> Sequence[tuple[str, str]]:
-        copies = dict.fromkeys(await asyncio.to_thread(copies_at_top, self.workspace), Flag.CONFLICT.value)
-        return list((copies | dict(await self.database.documents.flagged(FLAGGED_SHOWN))).items())[:FLAGGED_SHOWN]
 
     async def _count_embedded(self) -> int:
         fingerprint = _fingerprint(self.embedding)

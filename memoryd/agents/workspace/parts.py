@@ -116,12 +116,7 @@ def workspace_resources(
         embedding=embedding,
         reranking=reranking,
         index=index,
-        counter=IndexCounter(
-            database=index.database,
-            embedding_loop=index.embedding_loop,
-            embedding=embedding,
-            workspace=index.rules.workspace,
-        ),
+        counter=IndexCounter(database=index.database, embedding_loop=index.embedding_loop, embedding=embedding),
         schedule=ScanSchedule(agents[0].memory_search.sync, index.indexer),
         conversations=conversations,
         memories=memories,
