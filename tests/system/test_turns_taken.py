@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import apsw
 import pytest
 
 from memoryd.client import Client
@@ -460,7 +461,7 @@ def test_tool_failure_becomes_a_memory(client: Client, daemon: RunningDaemon) ->
     reply = client.turn(
         role="tool", event="failure", event_text="the crawler hung on the third page", session_key=key("failed")
     )
-    assert reply["capture"] == "queued"
+    assert reply["capture"] == "unsaved", "no session has its text"
 
     def lines() -> list[str]:
         texts = [path.read_text() for path in (daemon.workspace / "memory").glob("2*.md")]
@@ -586,6 +587,7 @@ def test_kill_between_question_and_answer_and_at_the_end(tmp_path: Path) -> None
         eventually(lambda: '"end": "told"' in file.read_text())
         assert len(memories_of(running, name, "session")) == 1
         assert_nothing_queued_is_lost(running)
+        assert_reply_says_what_a_kill_would_lose(running)
 
 
 def assert_nothing_queued_is_lost(running: RunningDaemon) -> None:
@@ -611,6 +613,20 @@ def assert_nothing_queued_is_lost(running: RunningDaemon) -> None:
     while left := missing():
         eventually(lambda: missing() < left)
     assert [text for text in captured() if text in messages] == sorted(messages)
+
+
+def assert_reply_says_what_a_kill_would_lose(running: RunningDaemon) -> None:
+    """While another process locks the ledger, what a message states is in memory only; a question states nothing."""
+    other = apsw.Connection(str(next(running.state.rglob("ledger.sqlite"))))
+    other.execute("BEGIN IMMEDIATE")
+    try:
+        states = {
+            text: running.client().turn(text, session_key=key("locked"))["capture"]
+            for text in ("I like the music of Abba.", "Who sells records?")
+        }
+    finally:
+        other.close()
+    assert list(states.values()) == ["unsaved", "queued"]
 
 
 def test_idle_session_ends_and_is_summarized_in_the_log_of_its_day(tmp_path: Path) -> None:

@@ -97,7 +97,7 @@ class TurnContext(Struct, frozen=True):
     part: TurnPartReply = field(default_factory=lambda: part_reply("off"))
 
 
-CaptureState = Literal["queued", "off", "no"]
+CaptureState = Literal["queued", "unsaved", "off", "no"]
 
 
 NO_SESSION = "no session key is given"
