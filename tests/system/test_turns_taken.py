@@ -586,8 +586,23 @@ def test_kill_between_question_and_answer_and_at_the_end(tmp_path: Path) -> None
         file = workspace / "memory" / "sessions" / f"{name}.json"
         eventually(lambda: '"end": "told"' in file.read_text())
         assert len(memories_of(running, name, "session")) == 1
+        assert_two_clients_that_send_again_are_stored_once(running)
         assert_nothing_queued_is_lost(running)
         assert_reply_says_what_a_kill_would_lose(running)
+
+
+def assert_two_clients_that_send_again_are_stored_once(running: RunningDaemon) -> None:
+    """Two clients of one session take turns; after a kill, both send again what they have no reply for."""
+    asked = ["Who mends the sail?", "Who mends the oars?"]
+    for text in asked:
+        session = running.client().turn(text, session_key=key("both"))["session"]
+    running.kill()
+    running.start()
+    assert [running.client().turn(text, session_key=key("both"))["seq"] for text in asked] == [1, 2]
+    answers = ["Ada does.", "Bob does."]
+    for text in answers * 2:
+        running.client().turn(text, role="assistant", session_key=key("both"))
+    assert turns_of(running.client(), session) == [(asked[0], None), (asked[1], "\n\n".join(answers))]
 
 
 def assert_nothing_queued_is_lost(running: RunningDaemon) -> None:
