@@ -46,7 +46,7 @@ _REPLYING_SECONDS = 0.05
 """Time reserved for reading and writing the reply of the daemon."""
 
 LATE = "no answer in time"
-COMMANDS = ("remember", "recall", "compact")
+COMMANDS = ("remember", "recall", "forget", "compact")
 _UNSEEN = "\ufeff\u200b\u2060"
 CONTEXT_CHARS = 10_000
 _ID_CHARS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-")

@@ -339,7 +339,7 @@ class SessionRememberReply(TypedDict):
 class TurnCommandReply(TypedDict):
     """The result of a command in a message."""
 
-    name: Literal["remember", "recall", "compact"]
+    name: Literal["remember", "recall", "forget", "compact"]
     """Which command it was."""
     text: str
     """The text for the user."""

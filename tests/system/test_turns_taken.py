@@ -88,6 +88,34 @@ def test_remember_and_recall_are_commands_and_no_turns(client: Client, daemon: R
     assert "say what" in str(client.turn("/remember", session_key=key("commands"))["command"])
 
 
+def test_forget_command_deletes_the_one_memory_that_is_meant(client: Client, daemon: RunningDaemon) -> None:
+    def told(message: str) -> str:
+        command = client.turn(message, session_key=key("forgets"))["command"]
+        assert command is not None
+        return command["text"]
+
+    def lines() -> str:
+        return "".join(path.read_text() for path in (daemon.workspace / "memory").glob("2*.md"))
+
+    for colour in ("amber", "violet"):
+        told(f"/remember The gramophone horn is {colour}.")
+    several = told("/forget gramophone")
+    assert "Nothing was deleted: more than one memory says that." in several
+    assert several.count("The gramophone horn is") == 2
+    assert "Nothing was deleted: no memory says" in told("/forget what the gramophone weighs")
+    assert "Nothing was deleted: say what" in told("/forget")
+    assert lines().count("gramophone") == 2
+    first, undo, forget = told("/forget horn is AMBER").splitlines()
+    assert "Deleted: " in first
+    assert "amber" not in lines()
+    assert "amber" not in told("/recall which colour has the gramophone horn")
+    client.undo(int(undo.split()[-3]))
+    assert "amber" in lines()
+    assert "Deleted: " in told(f"/forget {forget.split()[-3]}")
+    assert daemon.memoryctl(*forget.split("memoryctl ")[1].split(), "--yes").returncode == 0
+    assert "amber" not in lines()
+
+
 def test_recall_command_marks_superseded_memories(client: Client) -> None:
     for number in (3, 7):
         client.turn(f"/remember The kiln fires for {number} hours.", session_key=key("kiln"))
