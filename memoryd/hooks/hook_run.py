@@ -1,9 +1,10 @@
 """Run one hook: JSON on standard input, text for the agent on standard output, and always exit code 0.
 
 After an error the agent continues without memory; one line on standard error says why. If the agent reads the answer,
-the hook takes at most `SECONDS`, counted from the start of the process, including the start of Python. After that a
-child process, for which the agent does not wait, sends the message again and marks its answer as unread; the daemon
-then adds that answer to the next one. A hook that only reports something also leaves the call to a child.
+the hook takes at most `SECONDS`, counted from the start of the process, including the start of Python. After that, or
+if no daemon answers, a child process, for which the agent does not wait, sends the message again and marks its answer
+as unread; the daemon then adds that answer to the next one. A hook that only reports something also leaves the call to
+a child.
 
 The text is one string of at most 10,000 characters: for a longer text Claude Code gives the agent only a file name. The
 text is data: bundles and turns come labelled and escaped from the daemon.
@@ -41,12 +42,13 @@ anyway."""
 _MIN_SECONDS = 0.02
 """Time that a hook that started late still has to read its input."""
 KEEPING_SECONDS = 30.0
+_AGAIN_SECONDS = 0.5
 _INPUT_BYTES = 16 * 1024 * 1024
 _REPLYING_SECONDS = 0.05
 """Time reserved for reading and writing the reply of the daemon."""
 
 LATE = "no answer in time"
-COMMANDS = ("remember", "recall", "compact")
+COMMANDS = ("remember", "recall", "forget", "compact")
 _UNSEEN = "\ufeff\u200b\u2060"
 CONTEXT_CHARS = 10_000
 _ID_CHARS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-")
@@ -116,8 +118,8 @@ def run(host: Host, event: str, agent: str, path: str, until: float) -> None:
         if name:
             # a child must not run the command, since no one would read its result
             _write_context(host, event, not_done(name, LATE if is_late else str(exc)))
-        elif is_late:
-            # send it again, so that a slow daemon stores the message; it stores a repeated message once
+        elif is_late or isinstance(exc, OSError):
+            # send it again, so that a slow or restarting daemon stores the message; it stores a repeated message once
             _run_in_child(make_ask, lambda ask: ask(target, {**body, "unread": True}))
         raise
     setitimer(ITIMER_REAL, 0)
@@ -131,7 +133,10 @@ def _write_context(host: Host, event: str, text: str) -> None:
 
 
 def _run_in_child(make_ask: Callable[[float], Ask], work: Callable[[Ask], object]) -> None:
-    """Do the work in a child process; for the agent the hook ends at once."""
+    """Do the work in a child process; for the agent the hook ends at once.
+
+    A call that no daemon takes is repeated for `KEEPING_SECONDS`: the daemon may be restarting.
+    """
     setitimer(ITIMER_REAL, 0)
     if os.fork():
         return
@@ -141,7 +146,16 @@ def _run_in_child(make_ask: Callable[[float], Ask], work: Callable[[Ask], object
         for descriptor in (0, 1, 2):
             os.dup2(nowhere, descriptor)
         setitimer(ITIMER_REAL, KEEPING_SECONDS)
-        work(make_ask(KEEPING_SECONDS))
+        ask = make_ask(KEEPING_SECONDS)
+
+        def ask_until_taken(target: str, body: dict[str, Any]) -> dict[str, Any]:
+            while True:
+                try:
+                    return ask(target, body)
+                except OSError:
+                    time.sleep(_AGAIN_SECONDS)
+
+        work(ask_until_taken)
     finally:
         os._exit(0)
 
@@ -363,6 +377,8 @@ def call(path: str, target: str, body: dict[str, Any], seconds: float) -> dict[s
         if len(answer) > _REPLY_BYTES:
             raise ValueError("the reply is too long")
     connection.close()
+    if not answer:
+        raise OSError("no reply of memoryd")
     return _parse_reply(bytes(answer))
 
 

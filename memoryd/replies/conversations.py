@@ -339,7 +339,7 @@ class SessionRememberReply(TypedDict):
 class TurnCommandReply(TypedDict):
     """The result of a command in a message."""
 
-    name: Literal["remember", "recall", "compact"]
+    name: Literal["remember", "recall", "forget", "compact"]
     """Which command it was."""
     text: str
     """The text for the user."""
@@ -386,7 +386,8 @@ class TurnReply(TypedDict):
     """The verdict of the best recalled item; null if automatic recall is off."""
     health: dict[str, TurnPartReply]
     """The state of each part: `log`, `context`, `recall`, and `end` if the session ends."""
-    capture: Literal["queued", "off", "no"]
-    """Whether the message is queued for capture; `no`: it is not a message to capture from, or the queue is full."""
+    capture: Literal["queued", "unsaved", "off", "no"]
+    """Whether the message is queued for capture; `unsaved`: in memory only, so that a kill loses it; `no`: it is not a
+    message to capture from, or the queue is full."""
     tookMs: float
     """How long it took, in milliseconds."""

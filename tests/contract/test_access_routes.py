@@ -213,6 +213,8 @@ def test_citations_are_in_the_text_of_direct_chats_only(tmp_path: Path) -> None:
         assert reply["results"][0]["path"]
         assert "citation" not in reply["results"][0]
         assert "Source:" not in str(reply["results"])
+        command = running.client().turn("/forget zinnober", session_key=GROUP.format("alpha"))["command"]
+        assert "Nothing was deleted: ask for it in a direct chat" in str(command)
 
 
 def test_owner_needs_a_key_if_the_scope_requires_one(tmp_path: Path) -> None:

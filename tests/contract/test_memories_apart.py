@@ -179,7 +179,9 @@ def test_f145_no_invisible_memory_is_returned_or_counted(
 
 
 @settings(max_examples=whole_or(10, 60), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(who=WHO.filter(lambda who: who[1] != "owner"), query=st.sampled_from(["lantern door", "what hangs", "hi"]))
+@given(
+    who=WHO.filter(lambda who: who[1] != "owner"), query=st.sampled_from(["lantern door", "/forget what hangs", "hi"])
+)
 def test_f145_turn_returns_no_invisible_memory(separated: RunningDaemon, who: tuple[str, str], query: str) -> None:
     """The reply to a message, and its bundle, contain only memories visible to its session."""
     with Caller(separated, *who) as caller:
@@ -296,7 +298,8 @@ def test_session_cannot_change_the_core(tmp_path: Path) -> None:
 
         path = f"memories/{remembered['memories'][0]}"
         assert owner.post(f"{path}/pin").is_success
-        kept = [session.post(f"{path}/unpin"), session.delete(path), session.post(f"{path}/pin")]
+        forget = session.post("turns", role="user", text=f"/forget {remembered['memories'][0]}")
+        kept = [session.post(f"{path}/unpin"), session.delete(path), session.post(f"{path}/pin"), forget]
         assert {reply.json()["error"]["code"] for reply in kept} == {"denied"}
         assert owner.post(f"{path}/unpin").is_success
         assert session.delete(path).is_success

@@ -19,7 +19,7 @@ from tests.integration.contract_server import Body, Contract, agent, status
 
 Captured = pytest.CaptureFixture[str]
 NOW = datetime(2026, 1, 5, 10, 0, 3, tzinfo=UTC)
-OUT = {"part": "qmd", "reason": "qmd was not found", "since": "2026-01-05T09:00:00Z"}
+OUT = {"part": "qmd", "reason": "qmd was not found; next try within a minute", "since": "2026-01-05T09:00:00Z"}
 QMD: Body = {
     "version": None,
     "searchMode": "search",
@@ -70,14 +70,14 @@ def test_index_is_not_called_well_before_the_folder_was_looked_at() -> None:
 def test_problem_has_reason_and_hint() -> None:
     lines = words(shown(status(agent(degraded=[OUT], qmd=QMD))))
     assert lines[0] == "memoryd 0.1.0 runs, and 1 thing is wrong"
-    at = lines.index("wrong qmd qmd was not found, for 1 h")
+    at = lines.index("wrong qmd qmd was not found; next try within a minute · began 1 h ago")
     assert lines[at + 1] == "next: npm install -g qmd"
 
 
 def test_missing_folder_is_named() -> None:
     lost = {"part": "root /mnt/stick", "reason": "it is not there", "since": "2026-01-05T09:00:00Z"}
     lines = words(shown(status(agent(degraded=[lost]))))
-    at = lines.index("wrong folder /mnt/stick · it is not there, for 1 h")
+    at = lines.index("wrong folder /mnt/stick · it is not there · began 1 h ago")
     assert lines[at + 1].startswith("next: make the folder")
 
 
@@ -86,7 +86,8 @@ def test_privacy_rules_in_doubt_say_themselves_what_holds() -> None:
     lost = {"part": "privacy", "reason": gone, "since": "2026-01-05T09:00:00Z"}
     lines = words(shown(status(agent(degraded=[lost])), width=160))
     # new notes are indexed by the last rules
-    assert lines[lines.index(f"wrong privacy {gone}, for 1 h") + 1] == "next: correct .memoryignore, or put it back"
+    at = lines.index(f"wrong privacy {gone} · began 1 h ago")
+    assert lines[at + 1] == "next: correct .memoryignore, or put it back"
 
 
 def test_downloading_model_is_work_and_no_problem() -> None:

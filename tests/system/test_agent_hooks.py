@@ -208,6 +208,19 @@ def test_command_without_daemon_is_reported_with_the_reason(daemon: RunningDaemo
     assert result.stderr == f"memoryd: no daemon runs at {nowhere}\n"
 
 
+def test_messages_during_a_restart_are_stored_after_it(daemon: RunningDaemon) -> None:
+    """Otherwise an answer would be taken for a further part of the answer before it."""
+    stored = list[tuple[str, bool]]()
+    for question in ("which gauge is it?", "which valve is it?"):
+        given = {"UserPromptSubmit": {"prompt": question}, "Stop": {"last_assistant_message": "The left one."}}
+        for event, said in given.items():
+            daemon.stop()
+            assert hook(daemon, event, hook_input(event, "restarts", **said)).returncode == 0
+            daemon.start()
+            stored = [turn for turn in stored if turn[0] != question] + [(question, event == "Stop")]
+            eventually(lambda now=stored: [(q, bool(worth)) for q, _, worth in turns(daemon, "restarts")] == now)  # type: ignore[misc]
+
+
 @contextmanager
 def paused(daemon: RunningDaemon) -> Iterator[None]:
     """Pause a daemon while the block lasts."""

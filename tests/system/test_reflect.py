@@ -1,7 +1,9 @@
 """Reflect and its proposals with the real daemon: by socket, by command, on schedule, and read-only."""
 
 import contextlib
+import itertools
 import json
+import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
@@ -338,6 +340,39 @@ def test_f158_forgetting_during_reflect_leaves_nothing_in_its_pages(daemon: Runn
             assert client.forget(kept["id"])["forgotten"]
             run.result()
         assert places_with(daemon, word) == []
+
+
+def test_f158_change_beside_the_removed_text_stores_none_of_it(daemon: RunningDaemon) -> None:
+    """A change is stored with the lines around it, also one made while text of a private note is removed."""
+    client, world = daemon.client(), daemon.workspace / "bank/world.md"
+    words = [f"limahill{number}" for number in range(3)]
+    # the oldest facts, which are the last of the page
+    notes = [daemon.workspace / f"memory/2026-09-1{number}.md" for number in range(3)]
+    for note, word in zip(notes, words, strict=True):
+        note.write_text(f"## Retain\n- W @Pia: Pia hides the key of {word} below the stone.\n")
+    client.sync()
+    client.reflect("2026-09-01")
+    world.write_text(f"{world.read_text()}- W: The stone is grey.\n")
+    client.sync()
+    (beside,) = [memory["id"] for memory in client.memories()["memories"] if memory["text"] == "The stone is grey."]
+    is_over = threading.Event()
+
+    def weigh() -> None:
+        for count in itertools.count(1):
+            daemon.client().weigh_memory(beside, count % 9 / 10)
+            if is_over.is_set():
+                return
+
+    with ThreadPoolExecutor() as threads:
+        weighing = threads.submit(weigh)
+        try:
+            for note, word in zip(notes, words, strict=True):
+                note.write_text(PRIVATE + note.read_text())
+                eventually(lambda word=word: word not in world.read_text())  # type: ignore[misc]
+        finally:
+            is_over.set()
+        weighing.result()
+    eventually(lambda: [place for word in words for place in places_with(daemon, word)] == [])
 
 
 @pytest.mark.parametrize("folder", ["memory/.away", "letters"])

@@ -273,3 +273,25 @@ def test_neutral_memory_is_not_labelled_again(tmp_path: Path, notes: Path) -> No
 
 def label_questions(server: ChatServer) -> int:
     return sum(asked.body["messages"][1]["content"].startswith("<opinion>") for asked in server.asked)
+
+
+def test_note_made_private_while_the_model_is_asked_leaves_nothing(tmp_path: Path, notes: Path) -> None:
+    """Reflect has read it before: no page that cites it is written."""
+    (private,) = (path for path in (notes / "memory").iterdir() if "Graz" in path.read_text())
+    server = ChatServer()
+    with served(server), daemon(tmp_path, notes, **endpoint(server)) as running:
+
+        def behaviour(asked: Asked) -> Reply:
+            if not private.read_text().startswith("---"):
+                private.write_text(f"---\nmemory: false\n---\n{private.read_text()}")
+                running.client().sync()
+            return server.ordinary(asked)
+
+        server.behaviour = behaviour
+        done = memoryctl(running, "reflect", "--since", "30d")
+        assert f"it would cite memory/{private.name}, which is no longer indexed" in str(done["refusals"])
+        assert "Graz" not in str(pages(notes))
+        running.client().sync()
+        assert memoryctl(running, "reflect", "--since", "30d")["refusals"] == []
+        assert "Bruno" in str(pages(notes))
+        assert "Graz" not in str(pages(notes))

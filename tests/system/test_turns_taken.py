@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import apsw
 import pytest
 
 from memoryd.client import Client
@@ -85,6 +86,34 @@ def test_remember_and_recall_are_commands_and_no_turns(client: Client, daemon: R
     assert "- note(i=0.8, from=user): 我喝不加糖的普洱茶\n" in lines
     assert not client.qa_context(session_key=key("commands"))["sequence"]
     assert "say what" in str(client.turn("/remember", session_key=key("commands"))["command"])
+
+
+def test_forget_command_deletes_the_one_memory_that_is_meant(client: Client, daemon: RunningDaemon) -> None:
+    def told(message: str) -> str:
+        command = client.turn(message, session_key=key("forgets"))["command"]
+        assert command is not None
+        return command["text"]
+
+    def lines() -> str:
+        return "".join(path.read_text() for path in (daemon.workspace / "memory").glob("2*.md"))
+
+    for colour in ("amber", "violet"):
+        told(f"/remember The gramophone horn is {colour}.")
+    several = told("/forget gramophone")
+    assert "Nothing was deleted: more than one memory says that." in several
+    assert several.count("The gramophone horn is") == 2
+    assert "Nothing was deleted: no memory says" in told("/forget what the gramophone weighs")
+    assert "Nothing was deleted: say what" in told("/forget")
+    assert lines().count("gramophone") == 2
+    first, undo, forget = told("/forget horn is AMBER").splitlines()
+    assert "Deleted: " in first
+    assert "amber" not in lines()
+    assert "amber" not in told("/recall which colour has the gramophone horn")
+    client.undo(int(undo.split()[-3]))
+    assert "amber" in lines()
+    assert "Deleted: " in told(f"/forget {forget.split()[-3]}")
+    assert daemon.memoryctl(*forget.split("memoryctl ")[1].split(), "--yes").returncode == 0
+    assert "amber" not in lines()
 
 
 def test_recall_command_marks_superseded_memories(client: Client) -> None:
@@ -460,7 +489,7 @@ def test_tool_failure_becomes_a_memory(client: Client, daemon: RunningDaemon) ->
     reply = client.turn(
         role="tool", event="failure", event_text="the crawler hung on the third page", session_key=key("failed")
     )
-    assert reply["capture"] == "queued"
+    assert reply["capture"] == "unsaved", "no session has its text"
 
     def lines() -> list[str]:
         texts = [path.read_text() for path in (daemon.workspace / "memory").glob("2*.md")]
@@ -585,7 +614,23 @@ def test_kill_between_question_and_answer_and_at_the_end(tmp_path: Path) -> None
         file = workspace / "memory" / "sessions" / f"{name}.json"
         eventually(lambda: '"end": "told"' in file.read_text())
         assert len(memories_of(running, name, "session")) == 1
+        assert_two_clients_that_send_again_are_stored_once(running)
         assert_nothing_queued_is_lost(running)
+        assert_reply_says_what_a_kill_would_lose(running)
+
+
+def assert_two_clients_that_send_again_are_stored_once(running: RunningDaemon) -> None:
+    """Two clients of one session take turns; after a kill, both send again what they have no reply for."""
+    asked = ["Who mends the sail?", "Who mends the oars?"]
+    for text in asked:
+        session = running.client().turn(text, session_key=key("both"))["session"]
+    running.kill()
+    running.start()
+    assert [running.client().turn(text, session_key=key("both"))["seq"] for text in asked] == [1, 2]
+    answers = ["Ada does.", "Bob does."]
+    for text in answers * 2:
+        running.client().turn(text, role="assistant", session_key=key("both"))
+    assert turns_of(running.client(), session) == [(asked[0], None), (asked[1], "\n\n".join(answers))]
 
 
 def assert_nothing_queued_is_lost(running: RunningDaemon) -> None:
@@ -611,6 +656,20 @@ def assert_nothing_queued_is_lost(running: RunningDaemon) -> None:
     while left := missing():
         eventually(lambda: missing() < left)
     assert [text for text in captured() if text in messages] == sorted(messages)
+
+
+def assert_reply_says_what_a_kill_would_lose(running: RunningDaemon) -> None:
+    """While another process locks the ledger, what a message states is in memory only; a question states nothing."""
+    other = apsw.Connection(str(next(running.state.rglob("ledger.sqlite"))))
+    other.execute("BEGIN IMMEDIATE")
+    try:
+        states = {
+            text: running.client().turn(text, session_key=key("locked"))["capture"]
+            for text in ("I like the music of Abba.", "Who sells records?")
+        }
+    finally:
+        other.close()
+    assert list(states.values()) == ["unsaved", "queued"]
 
 
 def test_idle_session_ends_and_is_summarized_in_the_log_of_its_day(tmp_path: Path) -> None:

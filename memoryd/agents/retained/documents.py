@@ -22,6 +22,7 @@ from memoryd.config.agents import Agent
 from memoryd.domain.access import Admitted
 from memoryd.domain.memories.abstracts import abstract_of, overview_of
 from memoryd.domain.memories.book import Book, Memory, cite
+from memoryd.domain.memories.changes.forgetting import find_target
 from memoryd.domain.memories.documents import (
     DIGITS,
     DecayedDocument,
@@ -184,6 +185,17 @@ class AgentDocuments(Struct, frozen=True, kw_only=True):
     async def memory(self, name: str, admitted: Admitted) -> Memory:
         """Return the visible memory with this id or id prefix, as on disk now; raises NotFound."""
         return _find_memory(visible_memories(await self.now(), self.recall.visibility(admitted)), name)
+
+    async def named(self, name: str, admitted: Admitted) -> Sequence[Memory]:
+        """Return the visible memories that an id, a citation or words mean, as for forgetting; raises NotFound."""
+        visible = visible_memories(await self.now(), self.recall.visibility(admitted))
+        try:
+            found = await asyncio.to_thread(find_target, Book({memory.id: memory for memory in visible}), name)
+        except ValueError as exc:
+            raise NotFound(str(exc)) from exc
+        if not found.memories:
+            raise NotFound(f"no memory is at {found.lines}")
+        return found.memories
 
     async def now(self) -> Book:
         """Return the book as on disk, waiting for the index as long as a query may."""

@@ -262,7 +262,9 @@ class AgentCapture(Struct, frozen=True, kw_only=True):
         )
         if task.event is None:
             self._messages.note(message.key, message.text)
-        return "queued" if await self.capturing.accept(task) else "no"
+        if not await self.capturing.accept(task):
+            return "no"
+        return "queued" if self.capturing.queue.is_safe(task) else "unsaved"
 
     def note_shown(self, key: str, recalled: Recalled) -> None:
         """Note the memories that a session was shown, so that they are not learned from its echo."""

@@ -97,7 +97,7 @@ class TurnContext(Struct, frozen=True):
     part: TurnPartReply = field(default_factory=lambda: part_reply("off"))
 
 
-CaptureState = Literal["queued", "off", "no"]
+CaptureState = Literal["queued", "unsaved", "off", "no"]
 
 
 NO_SESSION = "no session key is given"
@@ -122,10 +122,10 @@ class TurnLog(Struct, frozen=True):
         if len(question) > QUESTION_CHARS_MAX:
             question = question[: QUESTION_CHARS_MAX - len(_CUT)] + _CUT
         raw = RawTurn(question, None, at)
-        repeated = partial(repeated_turn, question=question, at=at, is_timed=is_timed)
         try:
             if (refused := await self._refusal(key)) is not None or self.shared is None:
                 return refused or LoggedMessage()
+            repeated = partial(repeated_turn, question=question, at=at, is_timed=is_timed, started=self.shared.started)
             added = await self.shared.write(
                 lambda store: store.turns.append_by_key(
                     key, raw, agent=self.qa.agent.id, repeated=repeated, is_followed=True

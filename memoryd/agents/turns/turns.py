@@ -42,7 +42,7 @@ from memoryd.domain.sessions.turns import (
 )
 from memoryd.domain.skips import SkipReason
 from memoryd.domain.text.sanitizing import harmless_text
-from memoryd.errors import InvalidRequest, MemorydError, StoreError
+from memoryd.errors import InvalidRequest, MemorydError, NotFound, StoreError
 from memoryd.index.threads import with_pauses
 from memoryd.memory.capture.capturing import SESSIONS_MAX
 from memoryd.memory.forgetting.planning import register_text_holder
@@ -105,6 +105,32 @@ class TurnCommands(Struct, frozen=True):
         recalled = await self.retained.recall.recall(text, options, admitted)
         rendered = "\n".join(_render_hits(recalled)) or NOTHING_FOUND
         return _command("recall", rendered, [item.memory.id for item in recalled.memories], texts_of(recalled))
+
+    async def forget(self, text: str, admitted: Admitted, **_: object) -> CommandResult:
+        """Delete the memory that a text means, so that it can be undone; if it means none or several, list them."""
+        if not admitted.is_direct:
+            return _command("forget", "Nothing was deleted: ask for it in a direct chat.")
+        documents, why = self.retained.documents, "more than one memory says that"
+        try:
+            found = await documents.named(text, admitted)
+            meant = [await documents.get(memory.id, admitted) for memory in found[: self.most]]
+        except NotFound as exc:
+            found, why = (), str(exc)
+            meant = (await documents.search(text, admitted=admitted, top_k=self.most))[0]
+        ids, texts = [memory["id"] for memory in meant], [memory["text"] for memory in meant]
+        lines = [f"{memory['id'][:8]} {_line(memory['text'])} ({memory['citation']})" for memory in meant]
+        if len(found) != 1:
+            hint = f" To delete one of these, give its id: /forget {ids[0][:8]}" if ids else ""
+            return _command("forget", "\n".join([f"Nothing was deleted: {why}.{hint}", *lines]), ids, texts)
+        done = await self.retained.document_edits.delete(ids[0], admitted)
+        undo = f"--run {done['run']}" if done["run"] else "".join(map(str, done["changes"]))
+        notes = [
+            f"Deleted: {lines[0]}",
+            *[f"To have it again: memoryctl undo {undo} --agent {self.agent}"] * bool(undo),
+            f"To take its words out of conversations for good, too: memoryctl forget {ids[0]} --agent {self.agent}",
+            *done["notes"],
+        ]
+        return _command("forget", "\n".join(notes), ids, texts)
 
 
 def _command(name: CommandName, text: str, memories: Iterable[str] = (), texts: Iterable[str] = ()) -> CommandResult:

@@ -133,9 +133,11 @@ def workspace_reflect(agents: Sequence[Agent], memories: WorkspaceMemories, reso
     settings, zone = agents[0].memory.reflect, owners_time(agents[0].memory).zone
     publish = publish_to_each(agents, resources.publish)
     settled, name = CurrentMemories(book=memories.book, index=memories.index), str(memories.name)
+    indexer = memories.index.indexer
     reflecting = Reflecting(
         book=settled.now,
-        known=lambda: {path for path in memories.index.indexer.known_paths if not is_conflict_copy(path)},
+        known=lambda: {path for path in indexer.known_paths if not is_conflict_copy(path)},
+        is_indexed=lambda path: path in indexer.known_paths,
         journal=memories.journal,
         opinions=memories.opinions,
         queue=ProposalQueue(ProposalRows(memories.ledger, name), memories.journal, settled.shared),

@@ -47,6 +47,7 @@ class WorkspaceQa:
         self.is_read_only = memory.read_only
         self.now = owners_time(memory).now
         """Returns the current time in the time zone of the owner."""
+        self.started = self.now()
         self._poll_seconds = poll_seconds
         self._maintenance = QaMaintenance(now=self.now)
         self._opened = asyncio.Event()

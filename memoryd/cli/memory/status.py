@@ -86,11 +86,6 @@ def row(level: Level, name: str, *parts: str | None, next_step: str = "") -> Sta
     return StatusRow(level, name, dotted(*parts), next_step)
 
 
-def time_since(moment: str | None, now: datetime) -> str:
-    """Return the time since `moment` in words."""
-    return ago(moment, now).removesuffix(" ago") if moment else "an unknown time"
-
-
 @click.command("status")
 @flag("-v", "--verbose", "is_verbose", help="Show all details of each part.")
 @flag("--strict", "is_strict", help="Exit 4 if any part does less than configured.")
@@ -248,7 +243,7 @@ def _agent_summary(name: str, rows: Sequence[StatusRow]) -> StatusRow:
 
 def _agent_rows(agent: AgentStatus, now: datetime) -> Iterator[StatusRow]:
     """Yield the state of each part of an agent's memory."""
-    reasons = {part["part"]: f"{part['reason']}, for {time_since(part['since'], now)}" for part in agent["degraded"]}
+    reasons = {part["part"]: dotted(part["reason"], f"began {ago(part['since'], now)}") for part in agent["degraded"]}
     yield _index(agent)
     yield _embedding(agent, reasons)
     yield from _models(agent, reasons)

@@ -28,7 +28,7 @@ from memoryd.domain.sessions.sequences import MessageKeys
 from memoryd.domain.sessions.significance import significance_parts, without_formulas
 from memoryd.domain.sessions.topics import Commonness, all_words, keywords, never_common, simhash, takes_up, topics
 from memoryd.domain.sessions.transcripts.reading import START, SpokenLine, Tail, read_tail, written_tail
-from memoryd.domain.sessions.turns import Session, Turn
+from memoryd.domain.sessions.turns import EARLIEST, Session, Turn
 from memoryd.domain.text.sanitizing import harmless_text
 from memoryd.wire import ANSWER_CHARS_MAX
 
@@ -150,28 +150,31 @@ def _remove_words(turn: Turn, matcher: TextMatcher, commonness: Commonness) -> T
 RETRY = timedelta(minutes=10)
 """Time within which the same words are the same message sent again, if the turn has no answer."""
 _REPEAT_TURNS = 50
-"""The number of latest turns that are checked for a message with a timestamp that was sent before."""
+"""The number of latest turns that are checked for a message that was sent before."""
 _BETWEEN = "\n\n"
 
 
-def repeated_turn(session: Session, question: str, at: datetime, *, is_timed: bool) -> Turn | None:
+def repeated_turn(
+    session: Session, question: str, at: datetime, *, is_timed: bool, started: datetime = EARLIEST
+) -> Turn | None:
     """Return the turn of a session that already has this message, None if the message is new.
 
     A message with a timestamp is the same if it was sent within a second of the turn. A message without a timestamp is
-    the same if the turn is the last, has no answer and is at most `RETRY` old. `question` is in its stored form.
+    the same if the turn has no answer, is at most `RETRY` old, and is the last or older than `started`, the start of
+    the daemon: a stop may have cut off its reply while other clients went on. `question` is in its stored form.
     """
+    within = timedelta(seconds=1) if is_timed else RETRY
     for turn in reversed(session.turns[-_REPEAT_TURNS:]):
-        if is_timed and turn.question == question and abs(turn.timestamp - at) < timedelta(seconds=1):
+        may_lack_reply = turn.seq == session.last_seq or turn.timestamp < started
+        may_repeat = is_timed or (may_lack_reply and not turn.is_answered)
+        if may_repeat and turn.question == question and abs(turn.timestamp - at) < within:
             return turn
-    last = session.turns[-1] if session.turns else None
-    if is_timed or last is None or last.question != question or last.is_answered:
-        return None
-    return last if abs(at - last.timestamp) < RETRY else None
+    return None
 
 
 def join_answer(before: str, more: str) -> str | None:
-    """Append a further part to an answer. Return None if the answer ends with it; a too long answer loses its end."""
-    if before == more or before.endswith(f"{_BETWEEN}{more}"):
+    """Append a further part to an answer. Return None if the answer has it; a too long answer loses its end."""
+    if f"{_BETWEEN}{more}{_BETWEEN}" in f"{_BETWEEN}{before}{_BETWEEN}":
         return None
     return f"{before}{_BETWEEN}{more}"[:ANSWER_CHARS_MAX] if before else more
 

@@ -281,7 +281,7 @@ def _cut(text: str, budget: int) -> str:
     return f"{text[:end].rstrip()}{_ELLIPSIS}\n" if end > 0 else ""
 
 
-CommandName = Literal["remember", "recall", "compact"]
+CommandName = Literal["remember", "recall", "forget", "compact"]
 
 
 class SlashCommand(Struct, frozen=True):
@@ -308,6 +308,12 @@ SLASH_COMMANDS = (
         "Tell what answers the question.",
         takes="QUESTION",
         without="Nothing was looked for: say what, as in /recall which coffee do I take?",
+    ),
+    SlashCommand(
+        "forget",
+        "Delete the one memory that is meant, by its id, citation or words; this can be undone.",
+        takes="WORDS",
+        without="Nothing was deleted: say what, as in /forget my coffee is black.",
     ),
     SlashCommand("compact", "Sum up the session as a memory."),
 )

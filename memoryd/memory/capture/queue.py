@@ -30,7 +30,7 @@ log = structlog.get_logger(__name__)
 KNOWN_MAX = 4096
 """Maximum number of remembered messages, which are not queued a second time."""
 NOTE_SECONDS = 0.5
-"""How long a turn waits for the ledger; if it takes longer, a kill may lose the message."""
+"""How long a turn waits for the ledger; if it takes longer, a kill may lose the message, and the reply says so."""
 DONE_MAX = 64
 """Number of processed messages that may stay in the ledger: capturing one again does no harm."""
 SPANS_MAX = 200
@@ -168,6 +168,11 @@ class CaptureQueue:
             # the same place may belong to a session that was forgotten
             self._done = [place for place in self._done if place != task.place]
         return is_noted
+
+    def is_safe(self, task: CaptureTask) -> bool:
+        """Return whether a kill loses nothing of a queued message: it is noted in the ledger, or states nothing."""
+        states_nothing = task.event is None and not marker_of(task.text, has_answer=task.may_correct)
+        return states_nothing or task.place in self._noted
 
     async def delete_processed(self, *, at_least: int = 1) -> None:
         """Delete processed messages from the ledger once there are `at_least` so many. Failed deletions are retried."""

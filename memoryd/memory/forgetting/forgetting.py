@@ -110,6 +110,8 @@ class PrivateTraces(Struct, kw_only=True, eq=False):
         """Remove the text, and return why some of it stays."""
         late = await self.indexes.follow()
         journal, known = self.journal, self.known()
+        # a page that reflect had begun to write is written after that; a later one cites no note that left the index
+        await journal.check_interrupted()
         cited = {path: await self._cited_files(path) for path in self.indexes.generated_pages()}
         unknown = sorted((await journal.changes.paths()).union(*cited.values()) - known)
         missing = {path: known_file for path, known_file in self.removed().items() if path in unknown}
@@ -121,9 +123,13 @@ class PrivateTraces(Struct, kw_only=True, eq=False):
             raise StoreUnavailable(late)
         if not private:
             return ""
-        await journal.changes.purge(citations_of_files(private), private)
+        traces, latest = citations_of_files(private), await journal.changes.latest()
+        await journal.changes.purge(traces, private)
         await self.withdraw_proposals()
-        return await self._rewrite(private) if self._withheld else ""
+        refused = await self._rewrite(private) if self._withheld else ""
+        # what others changed meanwhile is stored with the lines around it
+        await journal.changes.purge(traces, private, beside=latest)
+        return refused
 
     async def _rewrite(self, private: Set[RelativePath]) -> str:
         """Remove the text from the withheld pages; a page that cannot be written stays withheld."""

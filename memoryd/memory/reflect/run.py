@@ -142,10 +142,11 @@ class PageWriter(Struct, frozen=True):
     """Writes pages through the journal of a workspace; in a dry run it only returns what it would write.
 
     Before that a page is compared with `stated` and `files`, so that no entry is lost. `allows_loss`: the owner allowed
-    loss.
+    loss. A page is not written if it cites a file that is no longer indexed: it may have become private.
     """
 
     journal: Journal
+    is_indexed: Callable[[str], bool]
     stated: Mapping[ShortId, frozenset[str]]
     files: CitedFiles
     allows_loss: bool = False
@@ -182,9 +183,12 @@ class PageWriter(Struct, frozen=True):
 
     def _new_text(self, page: GeneratedPage, text: str | None, summary: str) -> str | None:
         """Return the new text of a page, None if it is up to date; raises ValueError."""
+        block = block_of(page)
+        if gone := [path for _, path in citations_in(block) if not self.is_indexed(path)]:
+            raise ValueError(f"it would cite {gone[0]}, which is no longer indexed")
         if text is None:
             return with_block(None, page, block_of(page, summary)) if page.sections else None
-        block, current = block_of(page), block_in(text)
+        current = block_in(text)
         with_block(text, page, block)
         if current is not None and without_summary(current) == block:
             # a summary of the same facts is kept, so that a second run changes nothing
@@ -275,11 +279,13 @@ async def _labels_of_model(
 class Reflecting(Struct, kw_only=True, eq=False):
     """Reflects over one workspace, one run at a time.
 
-    `book` returns all memories as on disk now, `known` the paths of all documents.
+    `book` returns all memories as on disk now, `known` the paths of all documents. `is_indexed` may be called in a
+    thread.
     """
 
     book: Callable[[], Awaitable[Book]]
     known: Callable[[], Collection[str]]
+    is_indexed: Callable[[str], bool]
     journal: Journal
     opinions: OpinionStore
     queue: ProposalQueue
@@ -363,7 +369,7 @@ class Reflecting(Struct, kw_only=True, eq=False):
             files = await cited_files(self.journal, states, self.known())
             stated = await asyncio.to_thread(source_paths, shared)
             self.tell("pages", len(states))
-            writer = PageWriter(self.journal, stated, files, options.allows_loss, self.summaries)
+            writer = PageWriter(self.journal, self.is_indexed, stated, files, options.allows_loss, self.summaries)
             done = await writer.write(states, run, is_dry=options.is_dry)
             written |= dict.fromkeys(done.written)
             citing = {source.path for memory in book.memories.values() for source in memory.sources}

@@ -139,13 +139,15 @@ class Ledger:
         """Return what a step reads, from an empty ledger if there is none. For row classes only."""
         return await self._use(self._file.read, step)
 
-    async def write(self, step: Transaction[Returned], *, makes_file: bool = True) -> Returned:
+    async def write(
+        self, step: Transaction[Returned], *, makes_file: bool = True, busy_ms: int | None = None
+    ) -> Returned:
         """Run a step in one transaction, creating the ledger if needed. For row classes only.
 
-        Raises Denied if nothing may be written.
+        `busy_ms` as in `DatabaseFile.write`. Raises Denied if nothing may be written.
         """
         self._check_writable()
-        return await self._use(self._file.write, step, makes_file=makes_file)
+        return await self._use(lambda step: self._file.write(step, busy_ms=busy_ms), step, makes_file=makes_file)
 
     async def erase(self, step: Transaction[Returned]) -> Returned:
         """Run a step that deletes, on an empty ledger if there is none; no bytes remain, except in `set_aside`.

@@ -4,6 +4,7 @@ Also data that capture needs for a week: the places of queued messages, and hash
 """
 
 from collections.abc import Collection, Container, Iterable, Sequence
+from functools import partial
 
 import apsw
 from msgspec import Struct
@@ -12,6 +13,7 @@ from memoryd.domain.memories.capture.firewall import HASH_BYTES, SpanPrint
 from memoryd.domain.memories.uses import Judgement
 from memoryd.domain.ranking.calibration import Verdict
 from memoryd.store.database_file import reads, struct_of, writes
+from memoryd.store.ledger.database import SHORT_BUSY_MS
 from memoryd.store.ledger.ledger import Ledger, WorkspaceRows
 
 TURNS_MAX = 2_000
@@ -199,9 +201,11 @@ class QueuedMessage(Struct, frozen=True, kw_only=True):
 class QueuedMessages(WorkspaceRows):
     """The messages that are queued for capture."""
 
-    @writes
-    def put(self, db: apsw.Connection, message: QueuedMessage) -> bool:
-        """Queue a message; return False if the queue is full."""
+    async def put(self, message: QueuedMessage) -> bool:
+        """Queue a message; return False if the queue is full. Waits only shortly for the lock of another process."""
+        return await self._ledger.write(partial(self._put, message), busy_ms=SHORT_BUSY_MS)
+
+    def _put(self, message: QueuedMessage, db: apsw.Connection) -> bool:
         if (
             db.execute("SELECT count(*) FROM awaited_messages WHERE workspace = ?", (self._workspace,)).get
             >= AWAITED_MAX

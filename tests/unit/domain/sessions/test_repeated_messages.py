@@ -23,6 +23,16 @@ def test_repeated_message_is_the_same_turn_until_answered() -> None:
     assert repeated_turn(answered, "Which port?", NOW, is_timed=False) is None
 
 
+def test_message_whose_reply_a_stop_cut_off_is_the_same_behind_those_of_others() -> None:
+    others = Turn(2, "And the host?", NOW + timedelta(seconds=1))
+    both, started, at = replace(SESSION, turns=(TURN, others)), NOW + timedelta(seconds=9), NOW + timedelta(seconds=20)
+    assert repeated_turn(both, "Which port?", at, is_timed=False, started=started) is TURN
+    assert repeated_turn(both, "And the host?", at, is_timed=False, started=started) is others
+    assert repeated_turn(both, "Which port?", at, is_timed=False, started=NOW) is None, "it was replied to"
+    answered = replace(both, turns=(replace(TURN, significance=0.2), others))
+    assert repeated_turn(answered, "Which port?", at, is_timed=False, started=started) is None
+
+
 def test_timed_message_is_the_same_only_at_that_time() -> None:
     later = replace(
         SESSION, turns=(replace(TURN, answer="18790"), Turn(2, "And the host?", NOW + timedelta(minutes=1)))
@@ -37,5 +47,7 @@ def test_answer_parts_are_joined_and_repeated_part_is_ignored() -> None:
     joined = join_answer("Let me look.", "It is 18790.")
     assert joined == "Let me look.\n\nIt is 18790."
     assert join_answer(joined, "It is 18790.") is None
+    assert join_answer(joined, "Let me look.") is None, "sent again after a part of another client"
+    assert join_answer(joined, "Let me") == f"{joined}\n\nLet me"
     assert join_answer("It is 18790.", "It is 18790.") is None
     assert len(join_answer("a" * ANSWER_CHARS_MAX, "b") or "") == ANSWER_CHARS_MAX

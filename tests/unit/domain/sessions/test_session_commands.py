@@ -13,7 +13,7 @@ from memoryd.replies.conversations import TurnCommandReply
 from tests.docs.reference import render
 from tests.package_trees import ROOT
 
-REMEMBER, RECALL, COMPACT = (row for row in SLASH_COMMANDS if row.name in ("remember", "recall", "compact"))
+REMEMBER, RECALL, FORGET, COMPACT = SLASH_COMMANDS
 
 
 @pytest.mark.parametrize(
@@ -28,6 +28,7 @@ REMEMBER, RECALL, COMPACT = (row for row in SLASH_COMMANDS if row.name in ("reme
         ("/remember：我喝茶", REMEMBER, "我喝茶"),
         ("/recall: which tea?", RECALL, "which tea?"),
         ("\u200b/recall tea", RECALL, "tea"),
+        ("/forget喝茶", FORGET, "喝茶"),
         ("/remember", REMEMBER, ""),
         ("/compact", COMPACT, ""),
         ("/compact please", COMPACT, "please"),
@@ -43,6 +44,7 @@ def test_command_is_parsed(message: str, row: SlashCommand, text: str) -> None:
         *(
             "/foo bar",
             "/remembered that",
+            "/forgetting that",
             "/remember/me",
             "/recall.txt",
             "/recall-all",
