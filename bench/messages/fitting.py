@@ -32,7 +32,7 @@ START: Final[Mapping[str, float]] = {
     "nothing": -1.0,
     "form": 0.5,
     "words": 0.2,
-    "all": 0.8,
+    "asked": 0.8,
     "entity": 0.2,
     "named": 0.2,
     "meaning": 0.3,

@@ -37,9 +37,9 @@ from memoryd.domain.memories.unasked.evidence import Item, ItemWeight, MessageEv
 from memoryd.domain.memories.unasked.failures import HELPFUL, failure_message, is_relevant_to_failure
 from memoryd.domain.memories.unasked.messages import (
     MessageParts,
-    has_pronoun,
     may_mean_another,
     read_message,
+    refers_back,
 )
 from memoryd.domain.ranking.calibration import Verdict
 from memoryd.domain.ranking.filters import date_in_name
@@ -294,7 +294,7 @@ def read(
     question made of a failure.
     """
     entities = descriptions.entities_meant_in(text, named)
-    if has_pronoun(text) and max(entities.values(), default=0.0) < DESCRIBED:
+    if refers_back(text) and max(entities.values(), default=0.0) < DESCRIBED:
         # a pronoun refers to the entity of the last message about anyone
         earlier = (descriptions.entities_meant_in(*entry) for entry in reversed(before))
         entities |= dict.fromkeys(next(filter(None, earlier), ()), DESCRIBED)

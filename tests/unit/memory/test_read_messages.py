@@ -37,6 +37,7 @@ def reading(text: str, *before: str) -> ReadMessage:
         ("should I ring her tonight?", ["Olaf came by", "is Greta in?", "thanks"], {"greta": DESCRIBED}),
         ("should I ring tonight?", ["is Greta in?"], {}),
         ("should I ring him or Olaf?", ["is Greta in?"], {"olaf": NAMED}),
+        ("my sister is ill, should I ring her?", ["is Greta in?"], {}),
         ("should I ring her tonight?", [], {}),
     ],
 )

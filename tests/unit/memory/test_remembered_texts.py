@@ -37,7 +37,7 @@ CACHE_NO_TEXT = {
     "api/application.py": {"description"},
     "config/loading/keys.py": {"secret_paths"},
     "config/section.py": {"_docstrings_in"},
-    "domain/memories/unasked/concepts.py": {"_german", "_table", "_unspaced_words"},
+    "domain/memories/unasked/concepts.py": {"_frequent_roots", "_german", "_table", "_unspaced_words"},
     "domain/memories/unasked/form.py": {"weights_in"},
     "domain/ranking/filters.py": {"date_in_name"},
     "domain/text/languages.py": {"_counts"},

@@ -61,7 +61,8 @@ def renew_line(revision: Revision, old: str) -> str:
     if not _are_in_one_place(old, revision.rest, pair) or _is_of_another(revision, old, pair[0]):
         return revision.text
     line = exchange_value(old, pair)
-    return line if line != old else revision.text
+    keeps_denied = any((denied := content(value)) and denied <= content(line) for value in revision.old)
+    return revision.text if line == old or keeps_denied else line
 
 
 _ONE_NUMBER = expression(r"(?<![A-Za-z0-9_.,:/-])\d+(?:\.\d+)*(?![A-Za-z0-9_@%°€$£]|[.,:/-]\w)")

@@ -27,7 +27,7 @@ from memoryd.domain.memories.line import Provenance
 from memoryd.domain.memories.unasked.form import WEIGHED_LANGUAGES
 from memoryd.domain.skips import SkipReason
 from memoryd.domain.text.languages import language_of
-from memoryd.domain.text.sentences import spoken_sentences
+from memoryd.domain.text.sentences import BLANK, spoken_sentences
 
 _SHOWN_CHARS = 80
 """Length limit of a superseded text in a note for a person."""
@@ -75,7 +75,8 @@ def with_revisions(
     target = find_outdated(message, book, scope=scope, day=day, answer_before=answer_before)
     if target is None:
         return verdict
-    item = _item(message, OUTDATES, target, may_supersede=may_supersede)
+    # reported news contradicts the line, and both remain
+    item = _item(message, OUTDATES, target, may_supersede=not _is_reported(text))
     if not all(is_by_person(memory.line) for memory in (*target.superseded, *target.disputed)):
         # the text repeats a line of an agent
         item = replace(item, provenance=Provenance.AGENT)
@@ -98,8 +99,15 @@ def may_outdate(text: str) -> bool:
         return False
     if is_laid_out(text) or why_unfit(text) or says_secret(text):
         return False
-    reasons = set(map(why_not_plain, spoken_sentences(text)))
-    return "" in reasons and reasons.isdisjoint((SkipReason.REPORTED, SkipReason.CONDITION))
+    sentences = spoken_sentences(text)
+    reasons = set(map(why_not_plain, sentences))
+    if SkipReason.REPORTED in reasons and any(BLANK in sentence.plain for sentence in sentences):
+        return False  # quoted words may be about anything
+    return not reasons.isdisjoint(("", SkipReason.REPORTED)) and SkipReason.CONDITION not in reasons
+
+
+def _is_reported(text: str) -> bool:
+    return SkipReason.REPORTED in map(why_not_plain, spoken_sentences(text))
 
 
 def with_older(verdict: CaptureVerdict, book: Book, day: date, scope: str) -> CaptureVerdict:
@@ -115,11 +123,18 @@ def with_older(verdict: CaptureVerdict, book: Book, day: date, scope: str) -> Ca
 
 
 def _why_out_of_place(text: str, revisions: Sequence[Revision | DroppedItem]) -> str:
-    """Return the reason why the other sentences of a message forbid a revision; empty if they do not."""
+    """Return the reason why the other sentences of a message forbid a revision; empty if they do not.
+
+    Without a revision, reported news forbids nothing.
+    """
     if is_laid_out(text):
         return SkipReason.LAID_OUT
     revised = " ".join(revision.text for revision in revisions)
-    is_other = any(makes_unsafe(sentence) for sentence in spoken_sentences(text) if sentence.text not in revised)
+    is_other = any(
+        makes_unsafe(sentence)
+        for sentence in spoken_sentences(text)
+        if sentence.text not in revised and (revisions or why_not_plain(sentence) != SkipReason.REPORTED)
+    )
     return SkipReason.OTHER_COMPANY if is_other else ""
 
 

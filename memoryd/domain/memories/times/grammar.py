@@ -180,6 +180,11 @@ def question_part(plain: str, clauses: Sequence[Clause]) -> str:
     return " ".join(clause.text for clause in clauses if clause.mood is Mood.ASKS) or plain
 
 
+def asks(plain: str) -> bool:
+    """Return whether a clause of a text asks something."""
+    return any(clause.mood is Mood.ASKS for clause in clauses_of(plain))
+
+
 def only_asks(plain: str) -> bool:
     """Return whether a text asks something and states nothing."""
     moods = {clause.mood for clause in clauses_of(plain)}

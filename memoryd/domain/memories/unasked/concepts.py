@@ -279,6 +279,16 @@ def concepts_in(text: str, *, beside: Collection[str] = ()) -> frozenset[Concept
     return frozenset(concept for word in words & table.keys() if word not in beside for concept in table[word])
 
 
+def frequent_concepts_in(text: str) -> frozenset[Concept]:
+    """Return the concepts that a text states only with words that are frequent in talk: *time*, *until*."""
+    return concepts_in(text) - concepts_in(text, beside=_frequent_roots())
+
+
+@cache
+def _frequent_roots() -> frozenset[str]:
+    return frozenset(map(root_of, WEAK_WORDS | STOP_WORDS))
+
+
 def _folded(text: str) -> str:
     small = text.lower()
     return small if small.isascii() else small.translate(_UMLAUTS)

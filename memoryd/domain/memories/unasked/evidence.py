@@ -17,6 +17,7 @@ from msgspec.structs import replace
 
 from memoryd.domain.expressions import expression, word_set
 from memoryd.domain.memories.entities import EntitySlug
+from memoryd.domain.memories.times.grammar import asks
 from memoryd.domain.memories.unasked.concepts import (
     FULL,
     LEAST_OF_COMPOUND,
@@ -26,6 +27,7 @@ from memoryd.domain.memories.unasked.concepts import (
     concepts_in,
     families_in,
     family_of,
+    frequent_concepts_in,
     is_of_people,
     significant_words,
     width_weight,
@@ -36,13 +38,13 @@ from memoryd.domain.memories.unasked.messages import MessageParts
 from memoryd.domain.ranking.calibration import Idf
 from memoryd.domain.ranking.fusion import Noise
 from memoryd.domain.text.dates import MONTH
-from memoryd.domain.text.words import UNSPACED_RUN, query_terms
+from memoryd.domain.text.words import UNSPACED_RUN, normalised, query_terms
 
 WEIGHTS: Mapping[str, float] = {
-    "nothing": -0.68,
+    "nothing": -0.78,
     "form": 0.51,
     "words": 0.18,
-    "all": 0.77,
+    "asked": 0.8,
     "entity": 0.22,
     "named": 0.24,
     "meaning": 0.33,
@@ -51,11 +53,13 @@ WEIGHTS: Mapping[str, float] = {
 """Log-odds per unit of evidence: of the message first (`nothing` is the bias), then of an item."""
 SHORT = 6
 """A message with fewer words that names an entity is about little else: *email Marguerite*."""
-ALL_FROM = 0.8
-"""Least share of the total weight of a message's words for an item that counts as having all of them, two or more."""
+MOST = 0.8
+"""Least share of the total weight of a message's words for an item that counts as having all of them."""
+SHARE_OF_ENTITY = 0.4
+"""What naming its entity counts for an item beside a question, as a share of the message's words."""
 LEAST_EVIDENCE, LEAST_RISE = 1.4, 3.0
 """Least evidence of an item whatever the message is; or least cosine, in deviations of the model's noise."""
-FURTHER = 1.8
+FURTHER = 1.5
 """Greatest distance of any item from the best one, in log-odds."""
 MANY_NOTES = 100
 """In more chunks, words weigh less by half of the logarithm of the ratio, because chance matches increase."""
@@ -81,6 +85,8 @@ MENTIONED = 0.7
 """Factor for a line that names the entity but is about another one."""
 NEAR_FROM, NEAR_WEIGHT, NEAR_MAX = 1.9, 0.8, 3.5
 """Least deviations of a cosine above the noise that count, the weight of one more, and the upper limit."""
+_ENDING = 3
+"""Most letters of the ending of a German word."""
 RARE = 6.4
 """The weight of a word that is in no list of common words, and in hardly another note."""
 _MEANINGLESS = word_set("""
@@ -115,10 +121,7 @@ _OWN_DOING = expression(
     r"|\bwo ([a-z]{3,}) (?:ich|wir)\b"
 )
 """A question about what the speaker does, and its verb: *where do I work*, *wo wohnen wir*."""
-_ASKS_WHICH = expression(
-    r"\s*(?:and |und |so )?(?:when|where|who|whose|which|wann|wo|wer|wem|welche[rmns]?)(?:['’]s)?\b"
-)
-"""A question for a time, a place, a person or a choice: with one word of content, *when is skat*, it is about that."""
+_ASKS_IN_GERMAN = expression(r"\s*(?:und |so |also )?(?:wann|wo|wer|wem|wie|was|welche[rmns]?)\b")
 _ACRONYM = expression(r"\b[A-Z]{2,5}\b")
 
 
@@ -174,8 +177,10 @@ class MessageEvidence:
         of_names = frozenset[str]().union(*names.values())
         self._text = " ".join(message.parts)
         small = self._text.lower()
+        self._asks = _ASKS_IN_GERMAN.match(small) is not None or asks(self._text)
         numbers = {match[1] or match[2] for match in _NUMBERED.finditer(small)}
-        known = german_weights(idf.weights) if is_german(small) else idf.weights
+        self._is_german = is_german(small)
+        known = german_weights(idf.weights) if self._is_german else idf.weights
         # a year is evidence of the days
         of_names |= {year for groups in _YEAR.findall(small) for year in groups if year}
         self._weights = {
@@ -193,12 +198,11 @@ class MessageEvidence:
             if len(term) >= LEAST_OF_FAMILY and term not in WEAK_WORDS
         }
         self._doings = [verb for pair in _OWN_DOING.findall(small) for verb in pair if verb]
-        self._asks_which = _ASKS_WHICH.match(small) is not None
-        self._total = sum(weight for term, weight in self._weights.items() if not _asks(term))
+        self._total = sum(weight for term, weight in self._weights.items() if not _is_asking(term))
         self._chance = 0.5 * max(0.0, math.log(max(1, idf.chunks) / MANY_NOTES))
         self._are_few = idf.chunks <= FEW_NOTES
         self._parts = [frozenset(query_terms(part)) for part in message.parts]
-        self._concepts = concepts_in(self._text)
+        self._concepts, self._frequent = concepts_in(self._text), frequent_concepts_in(self._text)
         self.kinds: Mapping[str, float] = {"nothing": 1, "form": message.form}
         self._is_short = 0 < word_count(message.wording) < SHORT
         self._prior = _log_odds(self.kinds)
@@ -225,9 +229,11 @@ class MessageEvidence:
         return max(0.3, min(width_weight(concept), math.log((others + 0.5) / (holding + 0.5))))
 
     def _worth(self, item: Item, shared: Collection[Concept], rarity: Mapping[Concept, float]) -> ItemWeight:
-        small = item.text.lower()
-        matches = {term for term in item.terms if self._has_word(term, small, item.text)}
-        matches.update(self._compounds_in(small, matches))
+        text = normalised(item.text)
+        small = text.lower()
+        matches = {term for term in item.terms if self._has_word(term, small, text)}
+        beginning = self._with_beginning_in(small, matches)
+        matches = {*matches, *self._compounds_in(small, matches)} - beginning
         # a word that only means the item's entity is counted as evidence of the entity
         matches = matches.difference(*(self._called.get(slug, ()) for slug in item.slugs))
         words, part = self._words(matches, item.text)
@@ -235,15 +241,15 @@ class MessageEvidence:
         entity = self._entity(item, matches)
         is_about_entity = any(slug in self._entities for slug in item.slugs)
         excluded = frozenset(concept for concept in self._concepts if is_about_entity and is_of_people(concept))
-        term_weights = [weight for term in matches if (weight := self._weights.get(term))]
         does_so = any(re.search(rf"\b(?:i|we|ich|wir) {verb}\b", small) for verb in self._doings)
-        is_enough_to_ask = len(term_weights) > 1 or does_so or (bool(term_weights) and self._asks_which)
-        has_all = is_enough_to_ask and sum(term_weights) >= ALL_FROM * self._total
-        words = words or self._relatives(item)
+        share = self._of_part(matches, matches) / self._total if self._total else 0.0
+        words = words or self._relatives(item, beginning)
         if self._are_few and 0 < words < FULL and self._concepts:
             # in few notes, a shared word weighs little: it counts at least as much as a shared concept in other words
             same = (concepts_in(item.text) & self._concepts).difference(shared, excluded)
             words = max(words, _in_other_words(rarity, same))
+        if frequent := self._frequent and self._frequent & frequent_concepts_in(item.text):
+            rarity = {**rarity, **{concept: WEAK_WORD * rarity[concept] for concept in frequent}}
         concept_weight = _in_other_words(rarity, frozenset(shared) - excluded)
         if any(map(UNSPACED_RUN.match, matches)):
             concept_weight = 0.0  # 图书馆 contains the character for book
@@ -251,8 +257,8 @@ class MessageEvidence:
         near = min(NEAR_MAX, max(0.0, rise - NEAR_FROM) * NEAR_WEIGHT)
         kinds = {
             "words": words,
-            # a line about the speaker's own action is the answer
-            "all": has_all * (1 + does_so),
+            # a question is answered by what has most of its words; by a line about the speaker's own action, most
+            "asked": self._asks * (share * (1 + does_so) + SHARE_OF_ENTITY * entity / FULL_ENTITY),
             "entity": entity,
             "named": entity * self._is_short,
             # a concept and the model measure the same
@@ -262,7 +268,9 @@ class MessageEvidence:
         }
         score = _log_odds(kinds)
         has_evidence = (
-            words + entity + concept_weight >= LEAST_EVIDENCE or (does_so and has_all) or self._is_near(item.cosine)
+            words + entity + concept_weight >= LEAST_EVIDENCE
+            or (does_so and share >= MOST)
+            or self._is_near(item.cosine)
         )
         is_enough = has_evidence and self._prior + score >= 0
         return ItemWeight(score, part, is_enough, kinds)
@@ -281,12 +289,16 @@ class MessageEvidence:
             if compound in small:
                 yield from pair
 
-    def _relatives(self, item: Item) -> float:
+    def _with_beginning_in(self, small: str, matches: Collection[str]) -> set[str]:
+        """Return the compounds of a German message of which a text has only the beginning, such as *Arbeit*."""
+        long = (term for term in matches if self._is_german and len(term) >= LEAST_OF_COMPOUND)
+        return {term for term in long if term.isalpha() and term[:-_ENDING] not in small}
+
+    def _relatives(self, item: Item, beginning: Collection[str]) -> float:
         """Return the greatest weight of a word that is related to one of the message: *toaster* and *toast*."""
-        if not self._families:
-            return 0.0
-        weights = (self._families[family] for family in families_in(item.text, self._families.keys()))
-        return max((weight for term, weight in weights if term not in item.terms), default=0.0)
+        families = families_in(item.text, self._families.keys()) if self._families else ()
+        weights = [weight for term, weight in map(self._families.__getitem__, families) if term not in item.terms]
+        return max((*weights, *(OF_FAMILY * self._weights[term] for term in beginning)), default=0.0)
 
     def _has_word(self, term: str, small: str, text: str) -> bool:
         """Return whether a short word is in a text itself, because a stemmer turns *his* into *hi*."""
@@ -361,7 +373,7 @@ def term_weight(term: str, weight: float) -> float:
     return weight * (WEAK_WORD if term in WEAK_WORDS else OF_CODE if _CODE.fullmatch(term) else 1.0)
 
 
-def _asks(term: str) -> bool:
+def _is_asking(term: str) -> bool:
     """Return whether a pair of characters has one of a question, as the last two pairs of 钥匙在哪 do."""
     return UNSPACED_RUN.match(term) is not None and not _ASKING.isdisjoint(term)
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from memoryd.domain.expressions import caseless, expression, word_set
+from memoryd.domain.memories.unasked.concepts import concepts_in, is_of_people
 from memoryd.domain.memories.unasked.form import UNKNOWN, form_of
 from memoryd.domain.skips import SkipReason
 from memoryd.domain.text.sentences import spoken_sentences
@@ -261,11 +262,12 @@ def _clauses(text: str) -> Iterator[str]:
                 yield clause.strip()
 
 
-def has_pronoun(text: str) -> bool:
-    """Return whether a text has a pronoun of the third person."""
-    return _PRONOUN.search(text) is not None
+def refers_back(text: str) -> bool:
+    """Return whether a text has a pronoun of the third person, and no relation before it that it may refer to."""
+    pronoun = _PRONOUN.search(text)
+    return pronoun is not None and not any(map(is_of_people, concepts_in(text[: pronoun.start()])))
 
 
 def may_mean_another(text: str) -> bool:
     """Return whether a text is about a person that it may not name, or asks to contact one."""
-    return has_pronoun(text) or _SPEAKS_TO.search(text) is not None
+    return _PRONOUN.search(text) is not None or _SPEAKS_TO.search(text) is not None

@@ -168,7 +168,7 @@ def test_next_message_names_the_first_line() -> None:
         "finally sold\n\nthe nikon\n\nshooting on a Fuji",
         "por fin vendí la nikon, ahora hago todas las fotos con una Fuji",
         "finally sold the nikon, shooting on a Fuji X-T5 (said of: nobody)",
-        "the guide says finally sold the nikon, shooting on a Fuji X-T5",
+        'my brother says: "finally sold the nikon, shooting on a Fuji X-T5"',
         "translate: finally sold the nikon, shooting on a Fuji",
         "finally sold the nikon, my password for the Fuji is biscuit",
     ],
@@ -176,6 +176,20 @@ def test_next_message_names_the_first_line() -> None:
 def test_question_story_or_foreign_text_outdates_nothing(message: str) -> None:
     verdict, _ = captured(message)
     assert [item for item in verdict.items if item.supersedes or item.contradicts] == []
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "Lou says we finally sold the nikon, shooting on a Fuji X-T5 now",
+        "finally sold the nikon, Lou told me. shooting on a Fuji X-T5",
+    ],
+)
+def test_reported_news_contradicts_a_line(message: str) -> None:
+    verdict, book = captured(message)
+    assert [(item.text, item.supersedes, book.find(item.contradicts[0]).text) for item in verdict.items] == [
+        (f"{message} (said of: My camera is a Nikon Z6.)", (), "My camera is a Nikon Z6.")
+    ]
 
 
 def test_pinned_line_is_contradicted_and_group_outdates_nothing() -> None:

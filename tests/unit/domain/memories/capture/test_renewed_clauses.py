@@ -60,6 +60,11 @@ RENEWED = [
         "Swimming is on Thursdays, Tara brings the keys.",
     ),
     (
+        "W: The label printer takes rolls of 57 mm, it hangs at the wall by a hook.",
+        "The label printer takes rolls of 80 mm, and it hangs by a screw instead of the hook.",
+        "The label printer takes rolls of 80 mm, and it hangs by a screw instead of the hook.",
+    ),
+    (
         "W: My car is a Renault Clio.",
         "Sold the Clio, I've got a Dacia Spring now.",
         "Sold the Clio, I've got a Dacia Spring now.",

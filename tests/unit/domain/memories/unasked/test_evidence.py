@@ -83,7 +83,7 @@ def test_one_word_is_too_little_in_a_general_question() -> None:
     ],
 )
 def test_question_word_with_one_word_is_about_that_word(text: str, line: str, matching: list[str]) -> None:
-    assert weighed(text, [(line, matching)])[0].kinds["all"]
+    assert weighed(text, [(line, matching)])[0].kinds["asked"] > 0.5
 
 
 def test_character_pairs_of_one_word_count_once() -> None:
@@ -114,6 +114,42 @@ def test_number_counts_unless_it_is_the_year_of_a_date() -> None:
     items = [("Room 2012 has the samples.", ["2012"])]
     assert weighed("who has the key of room 2012?", items)[0].score > 0
     assert weighed("who won on 3 May 2012?", items)[0].score == 0
+
+
+def test_plain_question_about_one_thing_includes_its_line() -> None:
+    passage = ("The canary takes 35 minutes.", ["canary"])
+    assert is_included("how long is the canary", *passage)
+    assert not is_included("the canary is so long", *passage)
+    assert is_included("wann war der TÜV", "Der Wagen muss im Februar zum TÜV.", ["tuv"])
+
+
+def test_question_that_names_an_entity_needs_less_evidence() -> None:
+    line = ("June has the ladder and the saw.", ())
+    asked, told = (
+        weighed(text, [line], is_about_june=True)[0]
+        for text in ("how is the paint for June made", "the paint for June is made")
+    )
+    assert asked.kinds["asked"] > 0
+    assert "asked" not in told.kinds or not told.kinds["asked"]
+
+
+def test_beginning_of_a_compound_counts_less_than_the_word() -> None:
+    whole, beginning = (
+        weighed("Die neue Arbeitsplatte soll morgen hoch", [(text, ["arbeitsplatte"])])[0].kinds["words"]
+        for text in ("Die Arbeitsplatte ist aus Eiche.", "Weber zahlt spät, nur gegen Geld arbeiten.")
+    )
+    assert 0 < beginning < whole
+
+
+def test_concept_in_frequent_words_weighs_little() -> None:
+    frequent, rare = (
+        weighed(text, [(line, ())])[0].kinds["meaning"]
+        for text, line in (
+            ("Ben swapped until Wednesday", "Fixed the bug by locking the row."),
+            ("is there a deadline", "The form is due in June."),
+        )
+    )
+    assert 0 < frequent < rare
 
 
 def test_short_word_must_match_literally() -> None:

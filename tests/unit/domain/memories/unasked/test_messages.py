@@ -3,7 +3,7 @@
 import pytest
 
 from memoryd.domain.memories.unasked.form import UNKNOWN
-from memoryd.domain.memories.unasked.messages import MessageParts, has_pronoun, may_mean_another, read_message
+from memoryd.domain.memories.unasked.messages import MessageParts, may_mean_another, read_message, refers_back
 from memoryd.domain.skips import SkipReason
 from tests.waiting import soon
 
@@ -79,6 +79,8 @@ def test_only_question_above_pasted_output_counts() -> None:
     [
         ("does she like tulips?", True, True),
         ("他几点到", True, True),
+        ("my sister is here, does she like tulips?", False, True),
+        ("does she like my sister?", True, True),
         ("其他的呢", False, False),
         ("ask the plumber when", False, True),
         ("帮我问问", False, True),
@@ -86,7 +88,7 @@ def test_only_question_above_pasted_output_counts() -> None:
     ],
 )
 def test_pronoun_or_person_to_contact_may_refer_to_entity(text: str, has: bool, may_mean: bool) -> None:
-    assert (has_pronoun(text), may_mean_another(text)) == (has, may_mean)
+    assert (refers_back(text), may_mean_another(text)) == (has, may_mean)
 
 
 def test_message_with_known_entity_is_not_silent() -> None:
