@@ -197,7 +197,7 @@ class WorkspaceConversations(Struct, frozen=True):
 
     async def find(self, words: TextMatcher) -> tuple[Sequence[str], Sequence[str]]:
         """Return the turns of sessions and the transcripts that contain the words. Raises StoreError, NotNow."""
-        turns = [] if self.shared is None else await self.shared.read(lambda store: store.forgetting.find(words))
+        turns = [] if self.shared is None else await self.shared.read(lambda store: store.matching_turns(words))
         transcripts: dict[str, None] = {}
         for conversations in self._open:
             rows = await chunks_with(conversations.database, words)
@@ -206,7 +206,7 @@ class WorkspaceConversations(Struct, frozen=True):
 
     async def cut(self, words: TextMatcher) -> Sequence[str]:
         """Remove the words from turns and indexes; return the changed turns. Raises StoreError, Denied, NotNow."""
-        cut = [] if self.shared is None else await self.shared.write(lambda store: store.forgetting.cut(words))
+        cut = [] if self.shared is None else await self.shared.write(lambda store: store.cut(words))
         for conversations in self._open:
             # including what an earlier attempt cut but did not remove from the index
             paths = {row.path for row in await chunks_with(conversations.database, words) if is_turns_path(row.path)}

@@ -34,10 +34,10 @@ from memoryd.domain.documents import is_conflict_copy, transcript_path
 from memoryd.embed.choice import media_rules
 from memoryd.embed.embedding import Embedding
 from memoryd.memory.forgetting.forgetting import MemoryForgetting
-from memoryd.memory.llm import Labeller, Prose
+from memoryd.memory.llm import MemoryModel
 from memoryd.memory.machines import MachineJournal
 from memoryd.memory.reflect.proposals import ProposalQueue
-from memoryd.memory.reflect.run import PageSummaries, Reflecting
+from memoryd.memory.reflect.run import Reflecting
 from memoryd.qmd.agent import AgentQmd, QmdDependencies
 from memoryd.rerank.reranking import Reranking
 from memoryd.sessions.transcripts.conversations import visible_transcripts
@@ -142,8 +142,7 @@ def workspace_reflect(agents: Sequence[Agent], memories: WorkspaceMemories, reso
         runs=ReflectRuns(memories.ledger, name),
         tombstones=memories.tombstones,
         core_chars=agents[0].memory.core.max_chars,
-        labeller=None if memories.text is None else Labeller(memories.text),
-        summaries=None if memories.text is None else PageSummaries(Prose(memories.text)),
+        model=None if memories.text is None else MemoryModel(memories.text),
         tell=lambda step, count: publish(Event.REFLECT, {"step": step, "count": count}),
     )
     return ReflectUse(reflecting=reflecting, settings=settings, zone=zone)

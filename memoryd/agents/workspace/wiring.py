@@ -24,7 +24,7 @@ from memoryd.agents.workspace.qa import LateMessages
 from memoryd.agents.workspace.settings import owners_time, search_settings
 from memoryd.config.agents import Agent
 from memoryd.files.excerpts import FileChecker, no_qmd
-from memoryd.memory.llm import Prose
+from memoryd.memory.llm import MemoryModel
 from memoryd.memory.recall.answer import EntityPages
 from memoryd.memory.recall.eligible import EligibleMemories
 from memoryd.memory.recall.recaller import Recaller
@@ -269,7 +269,7 @@ def _sessions(agent: Agent, shared: WorkspaceResources, log: TurnLog, capture: A
         shared=log.shared,
         journal=memories.journal,
         retaining=Retaining(memories.journal, time.today),
-        summing=SessionSummarizer(Prose(memories.text), memories.book, memories.tombstones, memories.stated),
+        summing=SessionSummarizer(MemoryModel(memories.text), memories.book, memories.tombstones, memories.stated),
         is_excluded=log.is_excluded,
         scope=capture.scope,
         day=time.day,
