@@ -18,7 +18,7 @@ from memoryd.agents.retained.documents import AgentDocuments
 from memoryd.agents.retained.entities import AgentEntities
 from memoryd.agents.retained.opinions import AgentOpinions, ReflectUse
 from memoryd.agents.retained.recall import AgentRecall
-from memoryd.agents.retained.replacing import AgentReplacing
+from memoryd.agents.retained.replacing import AgentEdits
 from memoryd.agents.retained.retaining import SHOWS_SECRET, AgentCore, AgentRetaining
 from memoryd.agents.retained.transfer import AgentTransfer
 from memoryd.agents.search import AgentVerifying, make_searchable
@@ -348,7 +348,7 @@ class Retained(Struct, frozen=True, kw_only=True):
     capture: AgentCapture
     """Capture from messages to the agent."""
     documents: AgentDocuments
-    document_edits: AgentReplacing
+    document_edits: AgentEdits
     transfer: AgentTransfer
 
     @property

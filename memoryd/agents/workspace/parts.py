@@ -10,7 +10,7 @@ from memoryd.agents.conversations.forgetting import Forgetting
 from memoryd.agents.conversations.listing import ConversationList, QaSessions
 from memoryd.agents.conversations.qa import AgentQa
 from memoryd.agents.conversations.showing import StoredConversations
-from memoryd.agents.retained.opinions import CurrentMemories, ReflectUse
+from memoryd.agents.retained.opinions import ReflectUse
 from memoryd.agents.search import export_settings
 from memoryd.agents.status.figures import IndexCounter
 from memoryd.agents.turns.capture import WorkspaceCapture, workspace_capture
@@ -132,13 +132,13 @@ def workspace_reflect(agents: Sequence[Agent], memories: WorkspaceMemories, reso
     """Create the reflection of a workspace, on request or by schedule; the settings of its first agent apply."""
     settings, zone = agents[0].memory.reflect, owners_time(agents[0].memory).zone
     publish = publish_to_each(agents, resources.publish)
-    settled, name = CurrentMemories(book=memories.book, index=memories.index), str(memories.name)
+    name = str(memories.name)
     reflecting = Reflecting(
-        book=settled.now,
+        book=memories.settled,
         known=lambda: {path for path in memories.index.indexer.known_paths if not is_conflict_copy(path)},
         journal=memories.journal,
         opinions=memories.opinions,
-        queue=ProposalQueue(ProposalRows(memories.ledger, name), memories.journal, settled.shared),
+        queue=ProposalQueue(ProposalRows(memories.ledger, name), memories.journal, memories.shared_now),
         runs=ReflectRuns(memories.ledger, name),
         tombstones=memories.tombstones,
         core_chars=agents[0].memory.core.max_chars,

@@ -9,7 +9,7 @@ from memoryd.agents.retained.documents import AgentDocuments
 from memoryd.agents.retained.entities import AgentEntities
 from memoryd.agents.retained.opinions import AgentOpinions
 from memoryd.agents.retained.recall import AgentRecall
-from memoryd.agents.retained.replacing import AgentReplacing
+from memoryd.agents.retained.replacing import AgentEdits
 from memoryd.agents.retained.retaining import AgentCore, AgentRetaining, CoreRights
 from memoryd.agents.retained.transfer import AgentTransfer
 from memoryd.agents.search import AgentFiles, AgentSearch, AgentVerifying, conversation_arm
@@ -155,9 +155,7 @@ def retained(agent: Agent, shared: WorkspaceResources, own: AgentResources) -> R
         facts=recall.eligible.facts,
     )
     documents = AgentDocuments(recall=recall, index=shared.index, zone=owner.zone)
-    edits = AgentReplacing(
-        documents=documents, retaining=retaining, editing=LineEditing(journal), stated=memories.stated
-    )
+    edits = AgentEdits(documents=documents, retaining=retaining, editing=LineEditing(journal), stated=memories.stated)
     return Retained(
         agent=agent,
         book=memories.book,
