@@ -63,12 +63,17 @@ class LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Return the command that `args` name; raise UsageError, with the most similar name, if there is none."""
+        """Return the command that `args` name; raise UsageError if there is none, with what may be meant.
+
+        That is the same name in other groups, or else the most similar command.
+        """
         if args[0] not in COMMANDS and not args[0].startswith("-") and not ctx.resilient_parsing:
             import difflib
 
-            similar = [f" Did you mean {name!r}?" for name in difflib.get_close_matches(args[0], COMMANDS, n=1)]
-            ctx.fail("".join([f"No such command {args[0]!r}.", *similar]))
+            groups = ((name, command.load()) for name, command in COMMANDS.items())
+            inner = [f"{name} {args[0]}" for name, group in groups if args[0] in getattr(group, "commands", ())]
+            meant = " or ".join(map(repr, inner or difflib.get_close_matches(args[0], COMMANDS, n=1)))
+            ctx.fail(f"No such command {args[0]!r}.{f' Did you mean {meant}?' if meant else ''}")
         return super().resolve_command(ctx, args)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:

@@ -6,7 +6,7 @@ import sys
 ABOUT = (
     "Ask memoryd, the long-term memory of your agents.",
     "Exit codes: 0 done, 1 error, 2 usage, 3 nothing found that answers, 4 incomplete answer with --strict, 69 memoryd "
-    "is not running, 77 not permitted, 78 wrong configuration.",
+    "is not running, 75 it must be stopped first, 77 not permitted, 78 wrong configuration.",
 )
 OPTIONS = {
     "--version": "Show the version and exit.",

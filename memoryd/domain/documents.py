@@ -101,6 +101,8 @@ class OutsideCount(Struct, frozen=True):
 
     files: int = 0
     is_more: bool = False
+    copies: tuple[str, ...] = ()
+    """The conflict copies of files at the top among them."""
 
     def __str__(self) -> str:
         return f"{'more than ' if self.is_more else ''}{self.files:,} Markdown file{'' if self.files == 1 else 's'}"
@@ -159,6 +161,11 @@ def possible_original_of(path: str, others: Container[str]) -> str:
 def is_conflict_copy(path: str) -> bool:
     """Return whether a file of this name is a conflict copy, which a synchronising program made."""
     return original_of(path) != path
+
+
+def is_copy_at_top(path: str) -> bool:
+    """Return whether a path is that of a conflict copy of a file at the top, which may be in no root."""
+    return path not in ROOT_FILES and original_of(path) in ROOT_FILES
 
 
 def is_utf8_name(name: str) -> bool:

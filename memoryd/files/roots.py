@@ -20,6 +20,7 @@ from memoryd.domain.documents import (
     ROOT_FOLDERS,
     OutsideCount,
     RelativePath,
+    is_copy_at_top,
     is_document_name,
     is_hidden,
     is_person,
@@ -247,13 +248,15 @@ def count_outside(
     if rules.hold is not None or any(report.root.path == rules.workspace for report in seen.roots):
         return OutsideCount()
     known = {*seen.files, *(skipped.path for skipped in seen.skipped)}
-    count = checked = 0
+    outside, checked = list[RelativePath](), 0
     for path in islice(_documents(rules, max_entries), max_entries):
         checked += 1
-        count += path is not None and path not in known and not _is_private(path, rules)
-        if count > max_files:
-            return OutsideCount(max_files, is_more=True)
-    return OutsideCount(count, is_more=count > 0 and checked == max_entries)
+        if path is not None and path not in known and not _is_private(path, rules):
+            outside.append(path)
+        if len(outside) > max_files:
+            break
+    is_more = len(outside) > max_files or (len(outside) > 0 and checked == max_entries)
+    return OutsideCount(len(outside[:max_files]), is_more, tuple(filter(is_copy_at_top, outside)))
 
 
 def _documents(rules: ScanRules, max_entries: int) -> Iterator[RelativePath | None]:

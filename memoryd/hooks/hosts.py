@@ -294,7 +294,7 @@ _ROWS: "Final" = (
             "Beside a prompt its documentation promises no context; VS Code takes it by now, Copilot CLI 1.0 drops it.",
             "The answer of the agent is in no event, so only questions are kept.",
             "No event says that a tool failed, or that a session ended.",
-            "It runs the hooks in the settings of Claude Code, too: install one of both.",
+            "It runs the hooks in the settings of Claude Code, too: install only one of the two.",
         ),
         then=("An MCP server for all projects is added in VS Code itself: MCP: Open User Configuration.",),
     ),

@@ -74,6 +74,8 @@ class RevokeShared(Protocol):
 
 UndoneChange = tuple[ChangeRow, int]
 """An undone change, and the number of the change that undid it: 0 on a dry run, or if there is no row."""
+_PlannedUndo = tuple[ChangeRow, ChangeRow]
+"""A stored change, and the change as far as its undo takes it back: a heading with later lines below it stays."""
 
 
 class Journal:
@@ -337,8 +339,7 @@ class Journal:
         row = await self.changes.get(number)
         if row is None or row.state is ChangeState.INTENDED:
             raise NotFound(f"there is no change {number}", hint="memoryctl changes lists them")
-        await self._check_undoable([row])
-        return await self._undo_rows([row], is_dry_run=is_dry_run)
+        return await self._undo_rows(await self._check_undoable([row]), is_dry_run=is_dry_run)
 
     async def undo_run(self, run: str, *, is_dry_run: bool = False) -> tuple[list[UndoneChange], list[str]]:
         """Undo all changes of one run, or none if one of them cannot be undone; raises what `undo` does.
@@ -351,8 +352,7 @@ class Journal:
             raise NotFound(f"there is no run {run!r}", hint="memoryctl changes --json names the run of each change")
         active = [row for row in rows if row.state is not ChangeState.UNDONE] or rows
         if any(row.writer != WrittenBy.IMPORT for row in active):
-            await self._check_undoable(active)
-            return await self._undo_rows(active, is_dry_run=is_dry_run), []
+            return await self._undo_rows(await self._check_undoable(active), is_dry_run=is_dry_run), []
         undoable, edited = await self._undoable(active)
         return await self._undo_rows(undoable, is_dry_run=is_dry_run) if undoable else [], edited
 
@@ -361,36 +361,35 @@ class Journal:
             self.check_writable()
         await self.check_interrupted()
 
-    async def _undoable(self, rows: Sequence[ChangeRow]) -> tuple[list[ChangeRow], list[str]]:
-        """Return the rows of an import that can be undone, and sentences about notes edited since.
+    async def _undoable(self, rows: Sequence[ChangeRow]) -> tuple[list[_PlannedUndo], list[str]]:
+        """Return what of an import can be undone, and sentences about notes edited since.
 
         Deleted notes are skipped.
 
         Raises InvalidRequest if all were edited.
         """
         texts: dict[RelativePath, str | None] = {}
-        undoable, edited = list[ChangeRow](), list[tuple[ChangeRow, InvalidRequest]]()
+        undoable, edited = list[_PlannedUndo](), list[tuple[ChangeRow, InvalidRequest]]()
         for row in rows:
             try:
                 if row.path not in texts:
                     texts[row.path] = (await self.read(row.path)).text
-                text = texts[row.path]
-                if text is not None:
-                    texts[row.path] = _text_without(row, text)
-                    undoable.append(row)
+                if (text := texts[row.path]) is not None:
+                    texts[row.path] = after = _text_without(row, text)
+                    undoable.append((row, replace(row, hunks=hunks_between(after, text))))
             except InvalidRequest as exc:
                 edited.append((row, exc))
         if edited and not undoable:
             raise edited[0][1]
         return undoable, [f"{row.path} stays: {exc}" for row, exc in edited]
 
-    async def _undo_rows(self, rows: Sequence[ChangeRow], *, is_dry_run: bool) -> list[UndoneChange]:
+    async def _undo_rows(self, plan: Sequence[_PlannedUndo], *, is_dry_run: bool) -> list[UndoneChange]:
         """Undo changes, the newest first."""
         if is_dry_run:
-            return [(row, 0) for row in rows]
-        done, run = list[UndoneChange](), undoing_run(rows)
+            return [(shown, 0) for _, shown in plan]
+        done, run = list[UndoneChange](), undoing_run([row for row, _ in plan])
         with self.batched_notifications():
-            for row in rows:
+            for row, shown in plan:
                 try:
                     change = await self.change(
                         row.path,
@@ -401,7 +400,7 @@ class Journal:
                         delete=not row.hash_before,  # a file that the change created is deleted with its last line
                         undoes=row.id,
                     )
-                    done.append((row, change.id))
+                    done.append((shown, change.id))
                 except MemorydError as exc:
                     if not done:
                         raise
@@ -409,13 +408,14 @@ class Journal:
                     raise InvalidRequest(f"{exc}; taken back before it: {made}", hint=exc.hint) from exc
         return done
 
-    async def _check_undoable(self, rows: Sequence[ChangeRow]) -> None:
-        """Raise InvalidRequest unless all can be undone, one after another."""
-        texts: dict[RelativePath, str | None] = {}
+    async def _check_undoable(self, rows: Sequence[ChangeRow]) -> list[_PlannedUndo]:
+        """Return what is undone, one after another; raise InvalidRequest unless all can be undone."""
+        texts, plan = dict[RelativePath, str](), list[_PlannedUndo]()
         for row in rows:
-            if row.path not in texts:
-                texts[row.path] = (await self.read(row.path)).text
-            texts[row.path] = _text_without(row, texts[row.path])
+            before = texts[row.path] if row.path in texts else (await self.read(row.path)).text or ""
+            texts[row.path] = _text_without(row, before)
+            plan.append((row, replace(row, hunks=hunks_between(texts[row.path], before))))
+        return plan
 
 
 def _row(draft: ChangeRow, before: StoredNote, text: str, after: bytes) -> ChangeRow:

@@ -125,7 +125,7 @@ def _require_workspace(old: Path, agents: Sequence[Agent], *, is_known: bool) ->
     configured = {_real(agent.workspace) for agent in agents}
     if not is_known and old not in configured:
         raise InvalidRequest(
-            f"{old} is no workspace: no agent has it, and nothing is kept of it",
+            f"{old} is no workspace: no agent has it, and memoryd has no state of it",
             hint="nothing was changed; memoryctl workspace list shows which there are; others are moved with mv",
         )
     within = {

@@ -77,7 +77,7 @@ class UndoneReply(TypedDict):
     """A change that was undone, or would be."""
 
     change: ChangeReply
-    """The change before the undo."""
+    """The change before the undo, with the lines that the undo takes back."""
     undoneBy: int | None
     """The change that undid it; null on a dry run, or if the ledger cannot be used."""
 

@@ -19,6 +19,9 @@ FOREGROUND = (
 )
 
 
+STOP = "if memoryd runs, stop it where you started it, with Ctrl-C or kill; memoryctl status shows its pid"
+
+
 class NoManager(Struct, frozen=True):
     """No service manager: says why, and what to do instead."""
 
@@ -40,11 +43,15 @@ class NoManager(Struct, frozen=True):
         """Raise MemorydError: nothing can be done without a manager."""
         raise MemorydError(f"there is no service manager here: {self.why}", hint=FOREGROUND)
 
-    start = stop = restart = install
+    start = restart = install
 
-    def uninstall(self, state: ServiceState, *, is_forced: bool = False) -> Iterator[ServiceStep]:
-        """Return the steps that remove leftover files; raises MemorydError if there are none."""
-        return removal_steps(self.leftovers) if self.leftovers else self.install(state)
+    def stop(self, _state: ServiceState) -> Iterator[ServiceStep]:
+        """Raise MemorydError: what no manager started, no manager stops."""
+        raise MemorydError(f"there is no service manager here: {self.why}", hint=STOP)
+
+    def uninstall(self, _state: ServiceState, *, is_forced: bool = False) -> Iterator[ServiceStep]:
+        """Return the steps that remove leftover files."""
+        return removal_steps(self.leftovers)
 
 
 ServiceManager = SystemdManager | LaunchdManager | NoManager

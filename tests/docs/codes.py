@@ -20,9 +20,9 @@ Errors are `{"error": {"code", "message", "hint"}}`: a code of this list, a sent
 REASONS = """
 ## Reasons for leaving out
 
-Why something was not found, recalled, captured or indexed, in the words of replies: misses and what recall left out,
-with `explain`, the receipt of a bundle, a verdict of capture, `skipped` of status. The part in `{}` differs.
-Replies carry the reason; the code is its name in the program.
+Why something was not found, recalled, captured or indexed. The reasons appear in explained answers (`explain`), in the
+receipt of a bundle, in the verdict of capture and in `skipped` of status. `{}` is a value that varies. Replies contain
+the reason; the code is its name in the program.
 
 """
 

@@ -13,9 +13,10 @@ from tests.docs.tables import table
 
 HEAD = """# Commands
 
-`memoryd` is the daemon, `memoryctl` asks it. Every command of `memoryctl` takes `--json`.
-Answers go to stdout, notes to stderr. There is
-no colour where it goes to no terminal, or with `NO_COLOR`. [Codes](codes.md) says what the exit codes mean.
+`memoryd` is the daemon, `memoryctl` asks it. Every command of `memoryctl` also takes the [options](#memoryctl)
+`--json`, `--socket`, `--agent` and `--help`; only `models list`, `pull`, `remove` and `verify` take no `--socket`.
+Answers go to stdout, notes to stderr. Output has colours only on a terminal, and none with `NO_COLOR`.
+[Codes](codes.md) says what the exit codes mean.
 """
 SLASH = """
 ## In a message
@@ -49,10 +50,16 @@ def _entry(command: click.Command, name: str) -> str:
     settings: dict[str, Any] = {**HELP, **command.context_settings}
     context = click.Context(command, info_name=name, **settings)
     usage = " ".join([name, *command.collect_usage_pieces(context)])
-    rows = [record for param in command.get_params(context) if (record := param.get_help_record(context))]
-    names = [f"`{option}`" for option, _ in rows]
-    options = table(("option", "meaning"), zip(names, (_escaped(meaning) for _, meaning in rows), strict=True))
-    return f"\n## {name}\n\n`{usage}`\n\n{_paragraphs(command.help)}\n\n{options}"
+    shared = [] if command in (memoryd, memoryctl) else _records(memoryctl, context)
+    rows = [
+        (f"`{option}`", _escaped(text)) for option, text in _records(command, context) if (option, text) not in shared
+    ]
+    options = f"\n{table(('option', 'meaning'), rows)}" if rows else ""
+    return f"\n## {name}\n\n`{usage}`\n\n{_paragraphs(command.help)}\n{options}"
+
+
+def _records(command: click.Command, context: click.Context) -> list[tuple[str, str]]:
+    return [record for param in command.get_params(context) if (record := param.get_help_record(context))]
 
 
 def _paragraphs(text: str | None) -> str:

@@ -21,19 +21,19 @@ AS_THE_DEFAULTS: Final = "agents.list[].memorySearch."
 HEAD: Final = """# Configuration
 
 One JSON5 file, `~/.config/memoryd/config.json5` or `$MEMORYD_CONFIG`; see [configure](../how-to/configure.md).
-`memorySearch.…` stands for `agents.defaults.memorySearch.…`; every such key can also be given for one agent, under
-`agents.list[].memorySearch`. Sizes are in bytes; 0 turns an interval off; "–" means unset.
+`memorySearch.…` means `agents.defaults.memorySearch.…`; each of these keys can also be set for one agent, in
+`agents.list[].memorySearch`. 0 turns an interval off; "–" means unset.
 """
 IDLE_KEYS: Final = """
 ## Without effect
 
-These keys are accepted, so that an existing file loads, and have no effect; the daemon says so when one is set.
+These keys are accepted, so that an existing file loads, but have no effect; the daemon says so if one is set.
 """
 AT_A_RELOAD: Final = """
 ## What a reload does
 
-`memoryctl reload` reads the file again. What changed holds at once; or after an exchange, for which the agents are
-closed and opened again over the same files, with models that stay loaded, while calls wait; or after a restart.
+`memoryctl reload` reads the file again. A change takes effect at once, after an exchange or after a restart. In an
+exchange the agents are closed and opened again over the same files; calls wait, and models stay loaded.
 """
 
 
@@ -58,7 +58,7 @@ def page() -> str:
     ]
     idle = [(f"`{name}`", why) for name, why in sorted({**WITHOUT_EFFECT, **RETIRED}.items())]
     effects = [(_effect(effect), _all_of(effect)) for effect in Effect]
-    reloads = [AT_A_RELOAD, "\n", table(("holds", "keys"), effects)]
+    reloads = [AT_A_RELOAD, "\n", table(("takes effect", "keys"), effects)]
     return "".join([HEAD, *parts, *reloads, IDLE_KEYS, "\n", table(("key", "why"), idle)])
 
 

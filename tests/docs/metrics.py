@@ -7,11 +7,10 @@ from tests.docs.tables import table
 
 HEAD: Final = """# Metrics
 
-`GET /metrics` tells these to Prometheus, on the owner's socket, and on the loopback port with its token;
-[how to scrape them](../how-to/monitoring.md). Figures of agents carry the agent's id as a label: agents that share a
-workspace have the same, so that they are not to be added up. Counters begin anew with the daemon, and
-go on where it reads its configuration again; but restarts of models and of qmd begin anew where a reload replaces
-these, and processor time with each process. No label holds a path or a word of the memory.
+`GET /metrics` returns these in the format of Prometheus, on the owner's socket and, with the token, on the loopback
+port: [how to scrape them](../how-to/monitoring.md). Agents that share a workspace have the same figures, so do not add
+them up. Counters begin at 0 when the daemon starts, and continue after a reload. Only the restarts of a model or of
+qmd that a reload replaces begin again, and processor time begins with each process.
 
 """
 

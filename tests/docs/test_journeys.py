@@ -45,7 +45,7 @@ def test_journeys_have_at_most_ten_steps() -> None:
 
 
 def test_every_room_is_in_the_table() -> None:
-    table = HACKING.partition("## Rooms")[2].partition("Tests hold these laws")[0]
+    table = HACKING.partition("## Rooms")[2].partition("Tests check these rules")[0]
     rooms = {path.parent.relative_to(ROOT / "memoryd") for path in (ROOT / "memoryd").rglob("*.py")} - {Path()}
     assert [str(room) for room in sorted(rooms) if f"{room.name}/`" not in table] == []
     assert [file.stem for file in (ROOT / "memoryd").glob("[a-z]*.py") if f"`{file.stem}`" not in table] == []

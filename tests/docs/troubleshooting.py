@@ -5,23 +5,23 @@ from tests.docs.tables import table
 
 HEAD = """# What doctor looks at
 
-`memoryctl doctor` goes through these checks, beside a running daemon or without one, and says of each that is not well
-what to do. `memoryctl doctor --section NAME` looks at one section alone; `--json` names each check by its id, which
-stays. [When something is wrong](../how-to/when-something-is-wrong.md) begins with what you see instead.
+`memoryctl doctor` runs these checks, with or without a running daemon, and says what to do about each problem.
+`memoryctl doctor --section NAME` runs only one section; `--json` names each check by its id, which never changes.
+To begin with a symptom, read [when something is wrong](../how-to/when-something-is-wrong.md).
 
 | state | it means |
 |---|---|
 | `ok` | well |
 | `off` | not in use, not made yet, or not asked |
-| `open` | works, and others can see what they should not |
-| `look` | works, and may not be what you meant |
+| `open` | works, but others can see what they should not |
+| `look` | works, but may not be what you meant |
 | `wrong` | does not work; the exit code is 1 |
 
-Beside a daemon no database is opened for writing. A check that hangs, or fails itself, is one finding and keeps no
-other from being made: each has its time, in seconds, and {deep:.0f} with `--deep`. `--fix` does what is safe and says
-what it did: it takes rights away from others, removes a dead socket of ours, has a damaged index set aside and made
-anew, has notes read again, mends a hook whose program is gone, and, after asking, fetches a spoilt model again.
-`--fix --dry-run` says what it would do. For all else the command to type is given.
+While a daemon runs, doctor opens no database for writing. A check that hangs or fails is reported, and the others still
+run: each has a time limit in seconds, {deep:.0f} with `--deep`. `--fix` makes the safe repairs and says what it did: it
+removes the rights of others, removes a dead socket of ours, sets a damaged index aside, has notes read again, writes
+outdated files of the service, corrects a hook whose program is gone and, after asking, fetches a damaged model again.
+`--fix --dry-run` only says what it would do.
 """
 
 

@@ -32,6 +32,10 @@ def test_indexed_files_are_not_outside(tmp_path: Path) -> None:
     assert counted(tmp_path, "projects") == OutsideCount(1)
     assert counted(tmp_path, "projects/*.md") == OutsideCount(2)
     assert counted(tmp_path, ".") == OutsideCount()
+    copy = "MEMORY.sync-conflict-20261103-080000-ABCDEFG.md"
+    write(tmp_path, copy, copy.replace("MEMORY", "plain"))
+    assert counted(tmp_path) == OutsideCount(5, copies=(copy,))
+    assert counted(tmp_path, ".") == OutsideCount()
 
 
 def test_hidden_ignored_private_and_foreign_files_are_not_counted(tmp_path: Path) -> None:

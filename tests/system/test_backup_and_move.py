@@ -78,6 +78,8 @@ def test_restore_into_old_state_keeps_later_forgetting(daemon: RunningDaemon) ->
     error = memoryctl(daemon, "restore", str(backup), code=Exit.ERROR)["error"]
     assert "--dry-run" in error["hint"]
     plan = memoryctl(daemon, "restore", str(backup), "--dry-run")
+    shown = daemon.memoryctl("restore", str(backup), "--dry-run").stdout.splitlines()
+    assert all(" would be " in line for line in shown)
     done = memoryctl(daemon, "restore", str(backup), "--yes")
     assert plan["replaced"] == done["replaced"] != []
     assert done["carried"] > 0
@@ -211,6 +213,9 @@ def test_workspace_moves_with_its_history_and_back(daemon: RunningDaemon) -> Non
     assert done["rows"] == plan["rows"] > 0
     (line,) = done["config"]
     assert (line["key"], line["said"], line["instead"]) == ("agents.defaults.workspace", str(old), str(new))
+    listed = daemon.memoryctl("workspace", "list").stderr
+    assert f"{old} is still in the configuration" in listed
+    assert "workspace move" not in listed
     change_path_in_config(daemon, str(old), str(new))
     daemon.start()
     daemon.client().sync()

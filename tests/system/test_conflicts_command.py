@@ -8,6 +8,7 @@ import pytest
 
 from memoryd.errors import InvalidRequest, NotFound
 from tests.daemon import RunningDaemon, indexed_daemon
+from tests.waiting import eventually
 
 COPY = "memory/plan.sync-conflict-20261103-080000-ABCDEFG.md"
 ORIGINAL_TEXT = "# Plan\n\nSow beans in May.\nWater at night.\n"
@@ -71,9 +72,8 @@ def test_conflicts_are_listed_with_both_versions(daemon: RunningDaemon) -> None:
     assert "+Sow beans in April." in shown
     assert "-The ferry leaves at nine." in shown
     assert "+The ferry leaves at ten." in shown
-    status = " ".join(daemon.memoryctl("status").stdout.split())
-    assert "conflicts 2 notes" in status
-    assert "memoryctl conflicts" in status
+    eventually(lambda: "conflicts 3 notes" in " ".join(daemon.memoryctl("status").stdout.split()))
+    assert "memoryctl conflicts" in daemon.memoryctl("status").stdout
     doctor = json.loads(daemon.memoryctl("doctor", "--section", "notes", "--json").stdout)
     messages = [check["message"] for check in doctor["checks"] if check["check"] == "notes.conflicts"]
     assert any("plan.sync-conflict" in message and "memory/plan.md" in message for message in messages)

@@ -142,7 +142,7 @@ def test_bullet_without_a_head_gets_one(daemon: RunningDaemon) -> None:
 
 def test_deleted_memory_is_gone_until_undone(daemon: RunningDaemon) -> None:
     key = id_of(daemon, "spare key")
-    assert "would go" in memories(daemon, "delete", key, "--dry-run")
+    assert "would be taken out" in memories(daemon, "delete", key, "--dry-run")
     assert note(daemon, LOG) == LOG_TEXT
     gone = memories_json(daemon, "delete", key)
     assert gone["lines"] == ["bank/world.md#L4", "memory/2026-11-18.md#L6"]

@@ -179,7 +179,10 @@ def test_undo_keeps_the_heading_of_remaining_memories(daemon: RunningDaemon) -> 
     with daemon.client() as memory:
         log_of(daemon).unlink(missing_ok=True)
         first, second = memory.retain("W: the first of the day"), memory.retain("W: the second of the day")
-        assert memory.undo(first["change"])
+        planned, undone = memory.undo(first["change"], dry_run=True), memory.undo(first["change"])
+        for reply in (planned, undone):
+            (lines,) = reply["undone"][0]["change"]["lines"]
+            assert (lines["removed"], lines["added"]) == ([], ["- W: the first of the day"])
         assert log_of(daemon).read_text() == "## Retain\n- W: the second of the day\n"
         assert [item["content"] for item in memory.recall("second of the day")["results"]][:1] == [
             "the second of the day"

@@ -27,11 +27,10 @@ from memoryd.agents.workspace.index import WorkspaceIndex
 from memoryd.config.agents import Agent
 from memoryd.domain.clock import rfc3339
 from memoryd.domain.documents import (
-    ROOT_FILES,
     Citation,
     RelativePath,
-    is_conflict_copy,
     is_conversation,
+    is_copy_at_top,
     is_outside,
     original_of,
     parse,
@@ -304,10 +303,10 @@ def _hash_reply(digest: bytes) -> str | None:
 
 
 def _existing_conflicts(workspace: Path, known: Set[str]) -> list[RelativePath]:
-    """Return those of these conflicts that exist on disk, and the copies of files at the top, which no index has."""
+    """Return those of these conflicts that exist on disk, and the copies of files at the top."""
     names = [printable_name(path.name) for path in workspace.glob("*.md")]
-    copies = {name for name in names if is_conflict_copy(name) and original_of(name) in ROOT_FILES}
-    return [RelativePath(path) for path in sorted(known | copies) if (workspace / path).exists()]
+    paths = sorted({*known, *filter(is_copy_at_top, names)})
+    return [RelativePath(path) for path in paths if (workspace / path).exists()]
 
 
 def _new_original(copy: str, keep: KeepVersion, text: str | None) -> str | None:

@@ -31,7 +31,7 @@ from memoryd.domain.redaction import secrets_in
 from memoryd.errors import InvalidRequest, TooLarge
 from memoryd.replies.memories import ImportReply, TakenMemoryReply
 
-_SECRET = "it holds what looks like a secret; --with-secrets takes it all the same"
+_SECRET = "it holds what looks like a secret; --with-secrets imports it, too"
 _EXISTS = "another text is there: undo the import that wrote it, or move that note away"
 _INVISIBLE = expression(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 

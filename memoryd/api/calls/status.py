@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 from typing import Any
 
-from memoryd.agents.status.figures import skipped_replies
+from memoryd.agents.status.figures import FLAGGED_SHOWN, skipped_replies
 from memoryd.agents.status.status import AgentState, MemoryStatus
 from memoryd.api.access import AllServices, Caller, DaemonState, Memories, RequestCaller
 from memoryd.api.call import AtReload, call
@@ -12,6 +12,7 @@ from memoryd.api.models import fallback_reply
 from memoryd.domain.access import Who
 from memoryd.domain.clock import rfc3339
 from memoryd.domain.documents import INDEX_ALL
+from memoryd.domain.text.sanitizing import Flag
 from memoryd.embed.current import PhaseRecord
 from memoryd.embed.local.worker_process import WorkerSupervisor
 from memoryd.qmd.sidecar import QmdState
@@ -92,6 +93,7 @@ def _without_file(config: ConfigReply) -> ConfigReply:
 def _agent(status: MemoryStatus) -> AgentStatus:
     state, figures = status.state, status.figures
     sync, stored, outside = state.sync, figures.stored, state.outside
+    flagged = [*((path, Flag.CONFLICT.value) for path in outside.copies), *figures.flagged]
     return AgentStatus(
         id=state.id,
         workspace=str(state.workspace),
@@ -136,7 +138,7 @@ def _agent(status: MemoryStatus) -> AgentStatus:
         skipped=skipped_replies(status.all_skipped),
         skippedCount=len(status.all_skipped),
         outside=OutsideReply(files=outside.files, more=outside.is_more, hint=INDEX_ALL) if outside.files else None,
-        flagged=[FlaggedReply(path=path, flags=flags) for path, flags in figures.flagged],
+        flagged=[FlaggedReply(path=path, flags=flags) for path, flags in flagged[:FLAGGED_SHOWN]],
         massRemoval=sync.mass_removal,
     )
 

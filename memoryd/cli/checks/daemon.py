@@ -72,7 +72,7 @@ def heartbeats(examination: CheckContext) -> Findings:
     advice="`chmod 600` the file, or delete it: memoryd makes one; end the other program, or set another `http.port`",
 )
 def port(examination: CheckContext) -> Findings:
-    """Check, with `http.enabled`, whether the token file can be trusted, and which program has the port."""
+    """Check whether the token file can be trusted, and which program has the port, if `http.enabled` is true."""
     http = examination.config.http
     if not http.enabled:
         yield Finding("off", "http.enabled is false")

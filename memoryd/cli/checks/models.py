@@ -266,7 +266,7 @@ def model_finding(store: ModelStore, source: str, describe: Callable[[Path], str
     seconds=90,
 )
 def qmd(examination: CheckContext) -> Sequence[Finding]:
-    """Check, if `memory.backend` is `qmd`, whether qmd is installed, recent enough, and opens its database."""
+    """Check whether qmd, if it is the backend, is installed, recent enough, and opens its database."""
     memory = examination.config.memory
     if memory.backend != "qmd":
         return [Finding("off", "memory.backend is builtin")]

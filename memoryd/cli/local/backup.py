@@ -113,8 +113,8 @@ def restore_command(
 ) -> Exit:
     """Bring a backup back. Memoryd must be stopped; the file is verified first, and replaced files are kept.
 
-    Existing notes stay unless the backup has another version of them. The index is rebuilt automatically. What was
-    forgotten since the backup stays forgotten. Only folders that the configuration or --into names are written.
+    Existing notes stay unless the backup has another version of them. The index is rebuilt automatically. Memories
+    forgotten since the backup stay forgotten. Only folders that the configuration or --into names are written.
     """
     state = state_dir()
     lock = DaemonLock(state, socket=socket_path())
@@ -145,7 +145,7 @@ def _restore(
             result = stage(backup, _backup_places(backup), replacement, report)
         is_changing = bool(result.replaced or result.added)
         if is_changing and not dry_run and not yes:
-            _confirm(invocation, [*_changed_lines(result), _about(backup)])
+            _confirm(invocation, [*_changed_lines(result, is_done=False), _about(backup)])
     except BaseException:
         replacement.drop()
         raise
@@ -162,7 +162,7 @@ def _restore(
         "kept": str(folder) if folder else None,
     }
     notes = _restore_notes(backup, result, folder, is_dry=dry_run)
-    return invocation.show(reply, map(harmless_line, _changed_lines(result)), notes)
+    return invocation.show(reply, map(harmless_line, _changed_lines(result, is_done=not dry_run)), notes)
 
 
 def _backup_places(backup: OpenBackup) -> BackupPlaces:
@@ -189,9 +189,9 @@ def _about(backup: OpenBackup) -> str:
     return f"made {manifest.made_at} by memoryd {manifest.program}, of {names or 'no workspace'}"
 
 
-def _changed_lines(result: Restored) -> list[str]:
-    changed = [*((path, "replaced") for path in result.replaced), *((path, "new") for path in result.added)]
-    shown = [f"{path}  {word}" for path, word in changed[:_SHOWN]]
+def _changed_lines(result: Restored, *, is_done: bool) -> list[str]:
+    changed = [*((path, "replaced") for path in result.replaced), *((path, "added") for path in result.added)]
+    shown = [f"{path}  {word if is_done else f'would be {word}'}" for path, word in changed[:_SHOWN]]
     return [*shown, *[f"… and {len(changed) - _SHOWN:,} more"] * (len(changed) > _SHOWN)]
 
 
@@ -212,7 +212,7 @@ def _restore_notes(backup: OpenBackup, result: Restored, folder: Path | None, *,
         yield "nothing was changed: all is well so far" if is_dry else "nothing was changed: all is as in the backup"
         return
     yield f"what was replaced is kept in {folder}: delete that once all is well"
-    yield "start memoryd, which rebuilds the index: memoryctl service start"
+    yield "start memoryd, which rebuilds the index: memoryctl service start, or memoryd"
 
 
 folder_type = click.Path(path_type=Path)
@@ -239,14 +239,16 @@ def _workspace_line(workspace: KnownWorkspace) -> str:
     if workspace.leads_to:
         place = f"  (a link to {workspace.leads_to} by now)"
     agents = ", ".join(workspace.agents) or "of no agent"
-    return f"{style(str(workspace.path), bold=True)}  {agents}{place}  {size(workspace.bytes)} kept"
+    return f"{style(str(workspace.path), bold=True)}  {agents}{place}  {size(workspace.bytes)} of state"
 
 
 def _move_notes(workspace: KnownWorkspace) -> Iterator[str]:
     if workspace.leads_to and workspace.is_there:
         yield f"to have its history follow the link: {_command(workspace.path, workspace.leads_to)}"
-    elif not workspace.is_there:
+    elif not workspace.is_there and workspace.bytes:
         yield f"moved elsewhere? {_command(workspace.path)} NEW"
+    elif not workspace.is_there:
+        yield f"moved elsewhere? then {workspace.path} is still in the configuration: change it there"
 
 
 def _command(*paths: Path) -> str:
@@ -271,7 +273,8 @@ def move(invocation: Invocation, old: Path, new: Path, dry_run: bool) -> Exit:
         plan = move_plan(old, new, loaded.config.resolved_agents())
         if not (plan.moves_folder or plan.is_copied or plan.old_state or plan.rows):
             raise NotFound(
-                f"nothing is kept of {plan.old}", hint="memoryctl workspace list shows the folders with stored data"
+                f"memoryd has no state of {plan.old}",
+                hint="memoryctl workspace list shows the folders with state",
             )
         # before the folder moves, while links in paths still resolve to it
         lines: list[FolderReference] = []
@@ -289,8 +292,8 @@ def move(invocation: Invocation, old: Path, new: Path, dry_run: bool) -> Exit:
         "config": to_builtins(lines),
     }
     moved = "would be moved" if dry_run else "moved"
-    folder = "the folder and what is kept of it" if plan.moves_folder else "what is kept of it"
-    line = f"{plan.old} → {plan.new}: {folder} {moved}, {count(plan.rows, 'row')} of history"
+    folder = "the folder and its state" if plan.moves_folder else "its state"
+    line = f"{plan.old} → {plan.new}: {folder} {moved}, with {count(plan.rows, 'row')} of history"
     ways_back = ["nothing was changed"] if dry_run else _ways_back(plan, stays=stays)
     notes = [*_config_notes(loaded, plan, lines, is_dry=dry_run), *ways_back]
     return invocation.show(reply, [harmless_line(line)], notes)
@@ -298,9 +301,9 @@ def move(invocation: Invocation, old: Path, new: Path, dry_run: bool) -> Exit:
 
 def _config_notes(loaded: Loaded, plan: MovePlan, lines: list[FolderReference], *, is_dry: bool) -> Iterator[str]:
     for naming in lines:
-        yield f"{loaded.source}:{naming.line}: {naming.key} is to say {naming.instead} instead of {naming.said}"
+        yield f"{loaded.source}:{naming.line}: change {naming.key} from {naming.said} to {naming.instead}"
     if lines and not is_dry:
-        yield "change that before memoryd starts"
+        yield "do that before memoryd starts"
     workspaces = (os.path.realpath(agent.workspace) for agent in loaded.config.resolved_agents())
     if not lines and str(plan.old) in workspaces:
         yield f"no line of the configuration names {plan.old}: set agents.defaults.workspace to {plan.new}"

@@ -21,7 +21,7 @@ from memoryd.errors import AlreadyRunning, ConfigError, MemorydError
 from memoryd.files.writing import replace_file
 from memoryd.service.installing import Installation, changed_lines, installation_of
 from memoryd.service.launchd import LaunchdManager
-from memoryd.service.managers import NoManager, ServiceManager, manager_here
+from memoryd.service.managers import STOP, NoManager, ServiceManager, manager_here
 from memoryd.service.steps import ServiceState, ServiceStep, backup_copies, carry_out_steps
 from memoryd.service.systemd import DROP_IN, SystemdManager, unit_folder, why_no_namespaces
 from memoryd.wire import Exit
@@ -65,12 +65,12 @@ class ServiceWork(Struct, frozen=True):
         after: Iterable[str] = (),
         starts: bool = False,
     ) -> Exit:
-        """Carry out or show the steps, and print the result: `nothing` without steps, `after` once they are done."""
+        """Carry out or show the steps, and print the result: `nothing` without steps, and `after` what is done."""
         steps, remarks = [*steps], [*notes]
         if self.why_no_manager:
-            consequence = "these are the steps for one" if self.is_dry else "none was informed"
+            consequence = ("these are the steps for one" if self.is_dry else "none was informed") if steps else STOP
             remarks.append(f"there is no service manager here: {self.why_no_manager}; {consequence}")
-        lines = [] if steps else [nothing]
+        lines = [] if steps else [nothing, *after]
         if steps and self.is_dry:
             lines = [line for step in steps for line in step_lines(step)]
             lines.append("nothing was done: this is a dry run")

@@ -233,7 +233,8 @@ _DISPLAY_VARIABLES = ("DISPLAY", "WAYLAND_DISPLAY")
 def web_command(invocation: Invocation, is_printed: bool, keep: bool) -> Exit:
     """Open the page that shows and edits the memory in a browser: ask, memories, changes, health.
 
-    The link works once, within a minute. memoryd listens on loopback only, and only while the page is in use.
+    The link works once, within a minute. memoryd listens on loopback only, and without http.enabled only while
+    the page is in use.
     """
     reply = invocation.memory.open_page(keep, agent=invocation.agent)
     if invocation.is_json or is_printed or not _is_opened(reply["url"], socket_path().parent):

@@ -196,7 +196,7 @@ def _edit_text(text: str) -> str:
 @command_from_call(Client.delete_memory)
 def delete(reply: MemoryDeleteReply) -> Iterator[str]:
     """Delete all lines that state a memory. It can be undone; `memoryctl forget` is permanent."""
-    summary = "taken out" if reply["deleted"] else "would go"
+    summary = "taken out" if reply["deleted"] else "would be taken out"
     yield from (f"{bold(line)}  {summary}" for line in reply["lines"])
     yield from map(Note, reply["notes"])
     yield from undo_notes(reply["changes"], reply["run"])

@@ -86,7 +86,7 @@ def import_command(invocation: Invocation, path: str, source: str, dry_run: bool
             for batch in batches(read()):
                 work.send(batch)
                 report(work.outcomes.total(), None)
-    left = [f"left there: {SOURCES[source].leaves}"] if source in SOURCES else []
+    left = [f"not imported: {SOURCES[source].leaves}"] if source in SOURCES else []
     invocation.show(work.reply(), work.lines(), [*work.notes(), *left])
     return Exit.ERROR if work.outcomes["refused"] else Exit.DONE
 
@@ -166,12 +166,12 @@ class _Import:
         if self._is_dry:
             yield
             return
-        note(f"to take this import back, also where it is cut short: {self._undo}")
+        note(f"to take this import back, also if it is interrupted: {self._undo}")
         try:
             yield
         except BaseException:
             added = count(self.outcomes["added"], "memory", "memories")
-            note(f"cut short: {added} added, and perhaps some of the next {BATCH}; to take them back: {self._undo}")
+            note(f"interrupted: {added} added, and perhaps some of the next {BATCH}; to take them back: {self._undo}")
             raise
 
     def send(self, batch: list[ImportLine]) -> None:

@@ -77,6 +77,7 @@ def of_agent(location: KeyPath) -> KeyPath:
 
 CONFIG_BYTES_MAX = 1024 * 1024
 POSITION = expression(r"<string>:(?P<line>\d+) (?P<what>.*) at column (?P<column>\d+)", re.DOTALL)
+_ONE_OBJECT = 'must hold one object of JSON5, such as { agents: { defaults: { workspace: "~/notes" } } }'
 TYPOGRAPHIC_QUOTES = "“”„‟‘’‚‛«»"
 
 
@@ -112,7 +113,7 @@ def parse(text: str, path: Path) -> Raw:
     except ValueError as error:
         raise ConfigError(_syntax_problems(str(error), text, path)) from error
     if not isinstance(raw, dict):
-        raise ConfigError([f"{path}: must hold one object {{ … }}"])
+        raise ConfigError([f"{path}: {_ONE_OBJECT}"])
     return raw
 
 
@@ -147,6 +148,8 @@ def _syntax_problems(message: str, text: str, path: Path) -> list[str]:
         return repeated or [f"{path}: {message}"]
     what = position["what"][:1].lower() + position["what"][1:]
     hint = "; use straight quotes" if any(quote in what for quote in TYPOGRAPHIC_QUOTES) else ""
+    if next((token[0] for token in TOKEN.finditer(text) if token.lastgroup != "skipped"), "{") != "{":
+        hint = f"; the file {_ONE_OBJECT}"  # it may be YAML
     return [f"{path}:{position['line']}:{position['column']}: {what}{hint}"]
 
 

@@ -404,7 +404,7 @@ class CitationCheck(Struct, frozen=True):
 
 
 MAYBE_MOVED = "what was cited is nowhere: it was edited, or deleted and other lines moved up"
-NO_MARK = "the citation has no mark, so that nothing says what was there"
+NO_MARK = "the citation has no mark behind @, so it is not known what its lines said then"
 
 
 def check_citation(book: Book, citation: Citation, total_lines: int | None) -> CitationCheck:

@@ -12,7 +12,7 @@ from msgspec import Struct
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.media import label
 from memoryd.domain.memories.kinds import MemoryId
-from memoryd.domain.memories.sections import MemorySections, memory_sections
+from memoryd.domain.memories.sections import MemorySections, holds_memories, is_retain, memory_sections
 from memoryd.domain.text.chunking import CHUNKER_VERSION, Chunk, SeparateLines, each_chunk
 from memoryd.domain.text.lines import PADDING, encode_padded
 from memoryd.domain.text.markdown import Headings, headings_of
@@ -79,7 +79,9 @@ def each_entry(data: bytes, settings: ChunkSettings, path: RelativePath) -> Iter
     stated = {part.start: meaning for part, meaning in apart.items()}
     size, overlap = settings.tokens + settings.overlap, settings.overlap
     for cut in each_chunk(data, tokens=size, overlap=overlap, apart=tuple(apart)):
-        yield _chunk_entry(data, cut, *stated.get(cut.start, _PLAIN))
+        text = data[cut.start : cut.end].strip()
+        if not (text.startswith(b"##") and is_retain(text) and holds_memories(path)):  # an empty section says nothing
+            yield _chunk_entry(data, cut, *stated.get(cut.start, _PLAIN))
 
 
 _PLAIN: tuple[MemoryId | None, str] = (None, "")

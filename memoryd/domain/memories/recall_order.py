@@ -4,7 +4,7 @@ Entity, time and opinion do not find an answer on their own: they boost memories
 question asks for nothing else, they determine the order, newest first.
 
 The weights were set by hand and checked against the questions of `python -m bench.recall_questions`, whose results are
-in docs/explanation/memory.md; there were no separate questions for choosing and for measuring.
+in docs/explanation/recall.md; there were no separate questions for choosing and for measuring.
 """
 
 from collections.abc import Callable, Mapping, Sequence

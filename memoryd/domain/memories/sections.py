@@ -316,7 +316,7 @@ def aliases_of(values: Mapping[str, object]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for name in names if 0 < len(name) <= _MAX_ALIAS))[:_MAX_ALIASES]
 
 
-def _is_retain(heading: bytes) -> bool:
+def is_retain(heading: bytes) -> bool:
     """Return whether a heading reads `Retain`: in any case, with or without emphasis or a colon."""
     return heading[:_LONGEST_TITLE].strip(b"#*_: \t\r").lower() == RETAIN
 
@@ -407,7 +407,7 @@ class _Reader:
             if began >= 0 and depth <= level:
                 yield began, row
                 began = -1
-            if began < 0 and depth >= _LEVEL and _is_retain(self._lines.line(row)):
+            if began < 0 and depth >= _LEVEL and is_retain(self._lines.line(row)):
                 began, level = row, depth
         if began >= 0:
             yield began, len(self._lines.starts)

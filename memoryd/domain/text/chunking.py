@@ -25,7 +25,7 @@ from memoryd.domain.text.markdown import Headings, front_matter_bytes
 from memoryd.domain.text.structure import RANK_SHIFT, KeyArray, Rank, analyse, pieces
 from memoryd.domain.text.tokens import UNIT
 
-CHUNKER_VERSION = 3
+CHUNKER_VERSION = 4
 """Part of a chunk's identity: increased whenever the same text would be cut differently."""
 
 WINDOW_BYTES = 2**20

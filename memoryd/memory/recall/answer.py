@@ -274,7 +274,7 @@ def _narrowing(query: RecallQuery, draft: RecallDraft) -> str:
         "scope": filters.scope,
     }
     names = [name for name, value in filter_values.items() if value]
-    return f"nothing matches within what {', '.join(names)} leave" if names else ""
+    return f"nothing matches within the limits of {', '.join(names)}" if names else ""
 
 
 SUMMARY_CHARS = 600

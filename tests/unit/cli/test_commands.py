@@ -45,9 +45,11 @@ def test_help_completion_and_reference_list_the_commands_in_order() -> None:
     assert re.findall(r"^## memoryctl (\w+)$", page(), re.MULTILINE) == NAMES
 
 
-def test_misspelt_command_suggests_the_nearest() -> None:
+def test_unknown_command_suggests_the_nearest_or_that_of_a_group() -> None:
     with pytest.raises(click.UsageError, match=r"No such command 'searhc'\. Did you mean 'search'\?$"):
         memoryctl.main(["searhc", "x"], standalone_mode=False)
+    with pytest.raises(click.UsageError, match=r"Did you mean 'service uninstall' or 'hooks uninstall'\?$"):
+        memoryctl.main(["uninstall"], standalone_mode=False)
     with pytest.raises(click.UsageError, match=r"No such command 'zzz'\.$"):
         memoryctl.main(["zzz"], standalone_mode=False)
 

@@ -315,6 +315,14 @@ def test_syntax_error_has_line_and_column(write: Write) -> None:
     assert problems_of() == [f'{path}:3:13: unexpected "\'"']
 
 
+@pytest.mark.parametrize("text", ["agents:\n  main: x\n", "# ours\nagents:\n  - main\n", "// ours\n[agents]\nid = 1\n"])
+def test_file_of_another_format_is_told_what_to_write(write: Write, text: str) -> None:
+    path = write(text)
+    (problem,) = problems_of()
+    assert problem.startswith(f"{path}:")
+    assert 'JSON5, such as { agents: { defaults: { workspace: "~/notes" } } }' in problem
+
+
 def test_unfinished_file_is_reported_at_its_end(write: Write) -> None:
     path = write("{\n  memory: {")
     assert problems_of()[0].startswith(f"{path}:2:")

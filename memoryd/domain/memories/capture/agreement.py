@@ -387,15 +387,25 @@ _ABSENT = caseless(
     r"|\bon (?:holiday|vacation)\b|\bist krank\b|\bim urlaub\b|请(?:了?[一两三几]?天?)?假|生病|病了)\D*\Z"
 )
 
+_CANNOT = caseless(
+    rf"[^,;\d]*?\b(?:can['’]?t|cannot|kann(?=[^,;]*\bnicht\b))[^,;\d]*?\b{WEEKDAY}(?<!s)\b(?:(?!{WEEKDAY})\D)*\Z"
+)
+"""No time on one day, for which no other day is named."""
+_EACH_WEEK = caseless(rf"\b{WEEKDAY}(?<=s)\b|\b(?:the|every|each|jeden) {WEEKDAY}(?! \d)")
+
 
 def is_addition(text: str, old: str) -> bool:
     """Return whether a message without a form adds a value to a line: the child is allergic to something else, too."""
     return not _is_correction(text) and (_ALSO.match(text) is not None or _has_another(text, old))
 
 
-def is_absence(text: str) -> bool:
-    """Return whether a message without a form says that someone is ill or away, and what is done meanwhile."""
-    return not _is_correction(text) and _ABSENT.match(text) is not None
+def is_absence(text: str, old: str) -> bool:
+    """Return whether a message without a form says that someone is ill or away, and what is done meanwhile.
+
+    Someone who cannot come on a day is away if the line is about that day of each week; an appointment is over.
+    """
+    is_day_off = _CANNOT.match(text) and _EACH_WEEK.search(old)
+    return not _is_correction(text) and bool(is_day_off or _ABSENT.match(text))
 
 
 def _is_correction(text: str) -> bool:

@@ -301,7 +301,7 @@ def _is_older(memory: Memory, line: RetainedLine, slots: Slots) -> bool:
     return (
         memory.scope == line.attributes.scope
         and memory.id != line.id
-        and memory.line.kind is line.kind
+        and memory.line.network is line.network
         # a fast check: few of thousands of memories are about their author, and `slots_of` tries all forms
         and _OF_AUTHOR.search(memory.text) is not None
         and bool(older := slots_of(memory.text))

@@ -167,9 +167,11 @@ def find_outdated(text: str, book: Book, *, scope: str, day: date | None, answer
         unique = {line.memory.id: line for line in (*near, *islice(lines.homes, _HOMES_MAX))}
         short = [line for line in unique.values() if len(line.text) <= _LINE_CHARS_MAX]
         ranked = rank_outdated(said, answer_before, short, lines.rarity)
-    if not ranked or ranked[0].weight < ADDED or is_absence(text):
+    if not ranked or ranked[0].weight < ADDED:
         return None
     memory, old = ranked[0].candidate.memory, ranked[0].candidate.text
+    if is_absence(text, old):
+        return None
     if is_addition(text, old):
         return Target(text)  # both are valid
     if ranked[0].weight < OUTDATED:

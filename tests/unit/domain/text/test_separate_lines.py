@@ -1,5 +1,6 @@
 """Separate lines of a document: memories are chunks of their own, generated text is in none."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -79,7 +80,8 @@ def test_every_other_line_is_in_a_chunk_or_heading(text: str, path: RelativePath
     covered = {line for entry in entries for line in range(entry.start_line, entry.end_line + 1)}
     at = 0
     for number, line in enumerate(text.split("\n"), start=1):
-        if line.strip() and number not in covered and not any(start <= at < end for start, end in generated):
+        is_blank = line.strip() in ("", "## Retain")
+        if not is_blank and number not in covered and not any(start <= at < end for start, end in generated):
             assert line.startswith("#")
             title = line.lstrip("# ").rstrip()
             assert any(title in entry.heading for entry in entries if entry.start_line > number) or any(
@@ -146,6 +148,12 @@ def test_the_heading_of_a_page_alone_is_no_chunk_beside_what_reflect_wrote() -> 
     mine = page.replace("# Mara\n", "# Mara\n\nMy neighbour.\n") + "\nShe has a boat.\n"
     texts = [entry.text.strip() for entry in chunk_entries(mine, SMALL, RelativePath("bank/entities/mara.md"))]
     assert texts == ["# Mara\n\nMy neighbour.", "She has a boat."]
+
+
+@pytest.mark.parametrize("text", ["## Retain", "## Retain\n", "\n### *retain*:\r\n\r\n"])
+def test_heading_of_an_empty_section_is_no_chunk(text: str) -> None:
+    assert chunk_entries(text, SMALL, LOG) == ()
+    assert len(chunk_entries(f"{text}\n\nprose\n", SMALL, LOG)) == len(chunk_entries(text, SMALL, NOTE)) == 1
 
 
 def test_memory_keeps_its_hash_when_lines_are_added() -> None:

@@ -131,7 +131,13 @@ def test_further_allergy_is_kept_beside_the_first(message: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "message", ["Tamsin's off sick so I'm doing Wednesday", "Frau Hopf ist krank, Klarinette fällt aus"]
+    "message",
+    [
+        "Tamsin's off sick so I'm doing Wednesday",
+        "Tamsin can't do Wednesday, I'm doing it",
+        "Frau Hopf ist krank, Klarinette fällt aus",
+        "Frau Hopf kann am Dienstag nicht, Klarinette fällt aus",
+    ],
 )
 def test_absence_outdates_nothing(message: str) -> None:
     assert not captured(message, "Okay.", *ADDED_TO)[0].items

@@ -61,6 +61,13 @@ def test_bare_name_is_captured_without_pin(text: str, answer_before: str) -> Non
     assert [(one.is_pinned, one.note) for one in kept] == [(False, NOT_ADDRESSED)]
 
 
+def test_statement_supersedes_a_line_written_by_hand() -> None:
+    line = memory_of("- W: Mein Chef ist Herr Kowalski.", 1)
+
+    new = "- fact(from=user): mein neuer Chef ist Frau Demir, Kowalski ist in Rente"
+    assert superseded_by(new, line) == (short_id(line.id),)
+
+
 def test_bare_name_supersedes_no_pin_and_pinned_one_supersedes_all() -> None:
     pinned = memory_of("- entity(from=user, pin): Please call me Bob.", 1)
     bare = memory_of("- entity(from=user): Call me Ishmael.", 2)
