@@ -60,7 +60,7 @@ def rows(bench: Bench) -> Iterator[Row]:
     write_year(workspace, count)
     store = _opened(workspace)
     store.sessions.flush()
-    store.sequences.learn()
+    store.learn()
     yield from _lookups(store, count, bench.pick(600, 200))
     yield from _starts(workspace, count)
     yield from _appends(store, workspace, bench.pick(400, 100))
@@ -101,7 +101,7 @@ def _lookups(store: QaStore, count: int, times: int) -> Iterator[Row]:
         current = chance.choice([None, f"s{chance.randrange(count):04}"])
         message = chance.choice(asked)
         watch = Stopwatch()
-        store.sequences.find(message, agent=AGENT, current=current)
+        store.find_turns(message, agent=AGENT, current=current)
         took.append(watch.ms)
     put_away = len(store.archive.stubs(AGENT))
     note = (
@@ -196,7 +196,7 @@ def start(workspace: Path) -> Start:
     ms = (time.perf_counter() - begun) * 1000
     read = sum(name in live | archived for name in opened)
     begun = time.perf_counter()
-    store.sequences.learn()
+    store.learn()
     learning_ms = (time.perf_counter() - begun) * 1000
     used = (process.memory_info().rss - before) / MIB
     if (len(store.sessions.of(AGENT)), len(store.archive.stubs(AGENT))) != (len(live), len(archived)):

@@ -1,6 +1,6 @@
 """Six ways to choose turns for a message: what the store does, and five that it is held against.
 
-All look at the same stored turns and give at most five. `sequence` is `SessionSequences.find` with what is near in
+All look at the same stored turns and give at most five. `sequence` is `QaStore.find_turns` with what is near in
 meaning, as the context of a turn asks it, `words` the same where there are no vectors. `single` takes the five
 turns that score best alone by the score of the store itself, in whatever session; `BM25` the same by Okapi BM25
 (k1 = 1.2, b = 0.75) over the keywords of each question and kept answer; `BM25 and answers` over those of all answers,
@@ -59,12 +59,12 @@ def filled(workspace: Path) -> QaStore:
 
 
 def _in_sequence(store: QaStore, one: Followup, near: SimilarTurns) -> frozenset[Place]:
-    found = store.sequences.find(one.message, agent=AGENT, current=one.current, near=near)
+    found = store.find_turns(one.message, agent=AGENT, current=one.current, near=near)
     return frozenset((str(found.choice.session), turn.seq) for turn in found.turns)
 
 
 def _latest(store: QaStore, one: Followup) -> frozenset[Place]:
-    found = store.sequences.find(None, agent=AGENT, current=one.current)
+    found = store.find_turns(None, agent=AGENT, current=one.current)
     return frozenset((str(found.choice.session), turn.seq) for turn in found.turns)
 
 

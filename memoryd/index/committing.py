@@ -21,7 +21,16 @@ from memoryd.domain.media import modality_of
 from memoryd.domain.memories.entries import MEDIA_CHUNKER, ChunkEntry, ChunkSettings
 from memoryd.domain.memories.line import parsed_line
 from memoryd.domain.syncplan import IndexedFile, SyncPlan
-from memoryd.index.reading import Reader, Reading, ReadStatus, ScanCycle, may_follow, queued, read_under_the_rules
+from memoryd.index.reading import (
+    AbandonedError,
+    Reader,
+    Reading,
+    ReadStatus,
+    ScanCycle,
+    may_follow,
+    queued,
+    read_under_the_rules,
+)
 from memoryd.index.state import FileTable, SyncReporter
 from memoryd.index.threads import in_thread, with_pauses
 from memoryd.index.triggers import ScanTriggers
@@ -49,12 +58,8 @@ class Cut(Struct):
     """How often the commit was put off."""
 
 
-class PutOffError(Exception):
-    """The commit of a large note was broken off in favour of smaller notes."""
-
-
 class Stoppable(Struct, frozen=True):
-    """Entries whose iteration raises PutOffError once `stop` is set, which breaks off their commit."""
+    """Entries whose iteration raises AbandonedError once `stop` is set, which breaks off their commit."""
 
     entries: Entries
     stop: threading.Event = field(default_factory=threading.Event)
@@ -65,7 +70,7 @@ class Stoppable(Struct, frozen=True):
     def __iter__(self) -> Iterator[ChunkEntry]:
         for entry in self.entries:
             if self.stop.is_set():
-                raise PutOffError
+                raise AbandonedError
             yield entry
 
 
@@ -157,7 +162,7 @@ class LargeNotes(Struct, kw_only=True):
         async def commit() -> bool:
             try:
                 await self.commit([replace(reading, chunks=entries)], cut.work)
-            except PutOffError:
+            except AbandonedError:
                 # raised within the transaction, which is rolled back
                 return False
             finally:

@@ -308,11 +308,11 @@ class Backlog(Struct, kw_only=True):
         self.is_known = False
 
     async def _note_changes(self) -> None:
-        changes = await self.database.vectors.take_changes()
+        first, gone = await self.database.vectors.take_changes()
         # the deleted passages may be among the pending ones
-        self._first = 0 if changes.gone and self.lacking else min(self._first, changes.first)
+        self._first = 0 if gone and self.lacking else min(self._first, first)
         # each deleted passage may leave an unused vector in every space
-        self._room -= changes.gone * max(1, len(self._in_use))
+        self._room -= gone * max(1, len(self._in_use))
 
     async def store(self, space: int, good: Sequence[EmbeddedText], bad: Sequence[tuple[bytes, str]] = ()) -> None:
         """Store vectors by text hash, and for `bad` texts the reason why they have none; all from the current queue."""

@@ -178,7 +178,7 @@ class Reader(Struct, frozen=True):
 
 
 class AbandonedError(Exception):
-    """The note being cut is no longer needed."""
+    """The note being cut is no longer needed, or its commit was broken off in favour of smaller notes."""
 
 
 def _snapshot(path: RelativePath, roots: Sequence[ScanRoot], rules: ScanRules) -> FileSnapshot:

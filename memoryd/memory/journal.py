@@ -72,6 +72,12 @@ class RevokeShared(Protocol):
         """Revoke what is shared of these lines and notes, or only check with `is_dry_run`; return messages to show."""
 
 
+UndoneChange = tuple[ChangeRow, int]
+"""An undone change, and the number of the change that undid it: 0 on a dry run, or if there is no row."""
+_PlannedUndo = tuple[ChangeRow, ChangeRow]
+"""A stored change, and the change as far as its undo takes it back: a heading with later lines below it stays."""
+
+
 class Journal:
     """Writes into one workspace, one change at a time. The callbacks in `on_written` run after each write."""
 
@@ -327,54 +333,33 @@ class Journal:
                 running.result()  # no one awaits it any longer; avoid the warning
             raise
 
-
-def _row(draft: ChangeRow, before: StoredNote, text: str, after: bytes) -> ChangeRow:
-    hunks = None if draft.hunks is None else hunks_between(before.text or "", text)
-    return replace(draft, hash_before=before.sha256, hash_after=after, hunks=hunks)
-
-
-def _pause(attempt: int) -> float:
-    return min(PAUSE_SECONDS, 0.001 * float(1 << min(attempt, 6)))
-
-
-UndoneChange = tuple[ChangeRow, int]
-"""An undone change, and the number of the change that undid it: 0 on a dry run, or if there is no row."""
-_PlannedUndo = tuple[ChangeRow, ChangeRow]
-"""A stored change, and the change as far as its undo takes it back: a heading with later lines below it stays."""
-
-
-class Undoing(Struct, frozen=True):
-    """Undoes changes of one workspace."""
-
-    journal: Journal
-
     async def undo(self, number: int, *, is_dry_run: bool = False) -> list[UndoneChange]:
         """Undo a change; raises NotFound, InvalidRequest if it cannot be undone, and what `Journal.change` does."""
-        await self._begin(is_dry_run=is_dry_run)
-        row = await self.journal.changes.get(number)
+        await self._begin_undo(is_dry_run=is_dry_run)
+        row = await self.changes.get(number)
         if row is None or row.state is ChangeState.INTENDED:
             raise NotFound(f"there is no change {number}", hint="memoryctl changes lists them")
-        return await self._undo_rows(await self._check([row]), is_dry_run=is_dry_run)
+        return await self._undo_rows(await self._check_undoable([row]), is_dry_run=is_dry_run)
 
     async def undo_run(self, run: str, *, is_dry_run: bool = False) -> tuple[list[UndoneChange], list[str]]:
         """Undo all changes of one run, or none if one of them cannot be undone; raises what `undo` does.
 
         Of an import, everything unchanged is removed; notes edited since stay, and are returned as sentences.
         """
-        await self._begin(is_dry_run=is_dry_run)
-        rows = await self.journal.changes.select(ChangeFilter(run=run, limit=CHANGES_MAX)) if run else []
+        await self._begin_undo(is_dry_run=is_dry_run)
+        rows = await self.changes.select(ChangeFilter(run=run, limit=CHANGES_MAX)) if run else []
         if not rows:
             raise NotFound(f"there is no run {run!r}", hint="memoryctl changes --json names the run of each change")
         active = [row for row in rows if row.state is not ChangeState.UNDONE] or rows
         if any(row.writer != WrittenBy.IMPORT for row in active):
-            return await self._undo_rows(await self._check(active), is_dry_run=is_dry_run), []
+            return await self._undo_rows(await self._check_undoable(active), is_dry_run=is_dry_run), []
         undoable, edited = await self._undoable(active)
         return await self._undo_rows(undoable, is_dry_run=is_dry_run) if undoable else [], edited
 
-    async def _begin(self, *, is_dry_run: bool) -> None:
+    async def _begin_undo(self, *, is_dry_run: bool) -> None:
         if not is_dry_run:
-            self.journal.check_writable()
-        await self.journal.check_interrupted()
+            self.check_writable()
+        await self.check_interrupted()
 
     async def _undoable(self, rows: Sequence[ChangeRow]) -> tuple[list[_PlannedUndo], list[str]]:
         """Return what of an import can be undone, and sentences about notes edited since.
@@ -388,7 +373,7 @@ class Undoing(Struct, frozen=True):
         for row in rows:
             try:
                 if row.path not in texts:
-                    texts[row.path] = (await self.journal.read(row.path)).text
+                    texts[row.path] = (await self.read(row.path)).text
                 if (text := texts[row.path]) is not None:
                     texts[row.path] = after = _text_without(row, text)
                     undoable.append((row, replace(row, hunks=hunks_between(after, text))))
@@ -403,10 +388,10 @@ class Undoing(Struct, frozen=True):
         if is_dry_run:
             return [(shown, 0) for _, shown in plan]
         done, run = list[UndoneChange](), undoing_run([row for row, _ in plan])
-        with self.journal.batched_notifications():
+        with self.batched_notifications():
             for row, shown in plan:
                 try:
-                    change = await self.journal.change(
+                    change = await self.change(
                         row.path,
                         partial(_text_without, row),
                         by=WrittenBy.UNDO,
@@ -423,14 +408,23 @@ class Undoing(Struct, frozen=True):
                     raise InvalidRequest(f"{exc}; taken back before it: {made}", hint=exc.hint) from exc
         return done
 
-    async def _check(self, rows: Sequence[ChangeRow]) -> list[_PlannedUndo]:
+    async def _check_undoable(self, rows: Sequence[ChangeRow]) -> list[_PlannedUndo]:
         """Return what is undone, one after another; raise InvalidRequest unless all can be undone."""
         texts, plan = dict[RelativePath, str](), list[_PlannedUndo]()
         for row in rows:
-            before = texts[row.path] if row.path in texts else (await self.journal.read(row.path)).text or ""
+            before = texts[row.path] if row.path in texts else (await self.read(row.path)).text or ""
             texts[row.path] = _text_without(row, before)
             plan.append((row, replace(row, hunks=hunks_between(texts[row.path], before))))
         return plan
+
+
+def _row(draft: ChangeRow, before: StoredNote, text: str, after: bytes) -> ChangeRow:
+    hunks = None if draft.hunks is None else hunks_between(before.text or "", text)
+    return replace(draft, hash_before=before.sha256, hash_after=after, hunks=hunks)
+
+
+def _pause(attempt: int) -> float:
+    return min(PAUSE_SECONDS, 0.001 * float(1 << min(attempt, 6)))
 
 
 def undoing_run(rows: Sequence[ChangeRow]) -> str:

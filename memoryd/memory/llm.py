@@ -62,44 +62,6 @@ class DistilledAnswer(AnswerShape):
     items: Annotated[list[DistilledItem], Field(max_length=ANSWERED_MAX)]
 
 
-class _Asker(Struct, frozen=True):
-    """Asks a text model. Without a model, or if its answer is refused, the result is None."""
-
-    model: TextModel | None
-    seconds: float = 30.0
-    """Time limit of one question, including waiting for the model."""
-
-    @property
-    def identity(self) -> str:
-        """The identity of the model; empty without one."""
-        return "" if self.model is None else self.model.identity
-
-    async def _answer(self, prompt: Prompt, shape: type[Answer], max_tokens: int, *, refused: str) -> Answer | None:
-        """Return the answer, None if it is refused. Raises TextModelUnavailable: the caller need not try others now."""
-        if self.model is None:
-            return None
-        deadline = time.monotonic() + self.seconds
-        try:
-            return await self.model.complete(prompt, shape=shape, max_tokens=max_tokens, deadline=deadline)
-        except InvalidTextAnswer as exc:
-            log.info(refused, reason=str(exc))
-            return None
-
-
-class Distiller(_Asker, frozen=True):
-    """Extracts facts from messages with a text model."""
-
-    async def distil(self, message: str) -> tuple[CapturedItem | DroppedItem, ...] | None:
-        """Return the items of a message and the reasons of dropped ones; None if the model gives no answer."""
-        prompt, refused = Prompt(DISTIL_TASK, quoted("message", message)), "a message was not distilled"
-        try:
-            answer = await self._answer(prompt, DistilledAnswer, DISTIL_MAX_TOKENS, refused=refused)
-        except TextModelUnavailable as exc:
-            log.info(refused, reason=str(exc))
-            return None
-        return None if answer is None else check_items(answer.items, message)
-
-
 def check_items(items: Sequence[DistilledItem], message: str) -> tuple[CapturedItem | DroppedItem, ...]:
     """Return each item as captured, or as dropped with the reason; repeated items count once."""
     checked: list[CapturedItem | DroppedItem] = []
@@ -140,19 +102,6 @@ class LabelAnswer(AnswerShape):
     """The complete answer."""
 
     label: LabelWord
-
-
-class Labeller(_Asker, frozen=True):
-    """Labels memories with a text model."""
-
-    async def label(self, opinion: str, memory: str) -> LabelWord | None:
-        """Return the memory's effect on the opinion; None if there is no model, or its answer is no label.
-
-        Raises TextModelUnavailable if the model cannot be reached: the caller need not try others now.
-        """
-        refused = "no label from the text model"
-        answer = await self._answer(label_prompt(opinion, memory), LabelAnswer, LABEL_MAX_TOKENS, refused=refused)
-        return None if answer is None else answer.label
 
 
 def label_prompt(opinion: str, memory: str) -> Prompt:
@@ -202,36 +151,6 @@ class SummaryAnswer(AnswerShape):
     sentences: Annotated[list[SentenceAnswer], Field(min_length=1, max_length=SENTENCES_MAX)]
 
 
-class Prose(_Asker, frozen=True):
-    """Writes summaries with a text model."""
-
-    seconds: float = 60.0
-
-    async def summary(self, facts: Sequence[CitedFact]) -> ProseSummary | None:
-        """Return a few sentences that rest on the facts alone; None if there is no model, or the answer is refused.
-
-        Raises TextModelUnavailable if the model cannot be reached: the caller need not try others now.
-        """
-        if not facts:
-            return None
-        cut = [CitedFact(fact.id, fact.text[:FACT_CHARACTERS]) for fact in facts[:FACTS_MAX]]
-        totals = accumulate(len(fact.text) for fact in cut)
-        included = [fact for fact, total in zip(cut, totals, strict=True) if total <= FACTS_CHARACTERS]
-        refused = "a summary of the text model is refused"
-        answer = await self._answer(
-            summary_prompt(included), summary_shape(included), PROSE_MAX_TOKENS, refused=refused
-        )
-        if answer is None:
-            return None
-        # small models repeat sentences until the token limit
-        cites = {sentence.text.strip(): sentence.cites for sentence in answer.sentences}
-        sentences = tuple(CitedSentence(text, supporting_ids(text, ids, included)) for text, ids in cites.items())
-        if fault := next(filter(None, (sentence_fault(sentence, included) for sentence in sentences)), ""):
-            log.info(refused, reason=fault)
-            return None
-        return ProseSummary(sentences, self.identity)
-
-
 def summary_shape(facts: Sequence[CitedFact]) -> type[SummaryAnswer]:
     """Return the answer schema that allows citing only these facts, with at most as many sentences as facts."""
     count = len(facts)
@@ -261,3 +180,72 @@ def quoted(name: str, text: str) -> str:
     # a lone surrogate cannot be sent
     line = line.encode("utf-8", "replace").decode().replace("<", "\\u003c").replace(">", "\\u003e")
     return f"<{name}>{line}</{name}>"
+
+
+class MemoryModel(Struct, frozen=True):
+    """Asks a text model about memories. Without a model, or if its answer is refused, the result is None."""
+
+    model: TextModel | None
+    seconds: float = 30.0
+    """Time limit of one question, including waiting for the model; a summary has twice as long."""
+
+    @property
+    def identity(self) -> str:
+        """The identity of the model; empty without one."""
+        return "" if self.model is None else self.model.identity
+
+    async def _answer(
+        self, prompt: Prompt, shape: type[Answer], max_tokens: int, *, refused: str, times: int = 1
+    ) -> Answer | None:
+        """Return the answer, None if it is refused. Raises TextModelUnavailable: the caller need not try others now."""
+        if self.model is None:
+            return None
+        deadline = time.monotonic() + self.seconds * times
+        try:
+            return await self.model.complete(prompt, shape=shape, max_tokens=max_tokens, deadline=deadline)
+        except InvalidTextAnswer as exc:
+            log.info(refused, reason=str(exc))
+            return None
+
+    async def distil(self, message: str) -> tuple[CapturedItem | DroppedItem, ...] | None:
+        """Return the facts in a message, and the reasons of dropped ones; None if the model gives no answer."""
+        prompt, refused = Prompt(DISTIL_TASK, quoted("message", message)), "a message was not distilled"
+        try:
+            answer = await self._answer(prompt, DistilledAnswer, DISTIL_MAX_TOKENS, refused=refused)
+        except TextModelUnavailable as exc:
+            log.info(refused, reason=str(exc))
+            return None
+        return None if answer is None else check_items(answer.items, message)
+
+    async def label(self, opinion: str, memory: str) -> LabelWord | None:
+        """Return the memory's effect on the opinion; None if there is no model, or its answer is no label.
+
+        Raises TextModelUnavailable if the model cannot be reached: the caller need not try others now.
+        """
+        refused = "no label from the text model"
+        answer = await self._answer(label_prompt(opinion, memory), LabelAnswer, LABEL_MAX_TOKENS, refused=refused)
+        return None if answer is None else answer.label
+
+    async def summary(self, facts: Sequence[CitedFact]) -> ProseSummary | None:
+        """Return a few sentences that rest on the facts alone; None if there is no model, or the answer is refused.
+
+        Raises TextModelUnavailable if the model cannot be reached: the caller need not try others now.
+        """
+        if not facts:
+            return None
+        cut = [CitedFact(fact.id, fact.text[:FACT_CHARACTERS]) for fact in facts[:FACTS_MAX]]
+        totals = accumulate(len(fact.text) for fact in cut)
+        included = [fact for fact, total in zip(cut, totals, strict=True) if total <= FACTS_CHARACTERS]
+        refused = "a summary of the text model is refused"
+        answer = await self._answer(
+            summary_prompt(included), summary_shape(included), PROSE_MAX_TOKENS, refused=refused, times=2
+        )
+        if answer is None:
+            return None
+        # small models repeat sentences until the token limit
+        cites = {sentence.text.strip(): sentence.cites for sentence in answer.sentences}
+        sentences = tuple(CitedSentence(text, supporting_ids(text, ids, included)) for text, ids in cites.items())
+        if fault := next(filter(None, (sentence_fault(sentence, included) for sentence in sentences)), ""):
+            log.info(refused, reason=fault)
+            return None
+        return ProseSummary(sentences, self.identity)

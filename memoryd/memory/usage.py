@@ -111,7 +111,7 @@ class LifecycleTime(Struct, frozen=True, kw_only=True):
 
 
 class UsageCache:
-    """Usage of the memories of one workspace, shared by its agents; `UsageMaintenance` writes it.
+    """Usage of the memories of one workspace, shared by its agents; `run` writes it.
 
     `strength` is the weight of relevance in the order of recall, from 0 (ignored) to 1 (full).
     """
@@ -144,6 +144,9 @@ class UsageCache:
         self._sessions, self._messages = CountedOnce(), CountedOnce()
         self._read_again_at = float("-inf")
         self._writing = asyncio.Lock()
+        self._judged = Book()
+        self._weighed_at = float("-inf")
+        self._day: date | None = None
 
     def usage(self, memory: MemoryId) -> Usage:
         """Return the usage of a memory as it was last noted."""
@@ -398,30 +401,19 @@ class UsageCache:
             until = self._ends[day] = self.when.end_of_day(day)
         return Aged(memory.line, until, now)
 
-
-class UsageMaintenance:
-    """Writes the usage of one workspace, and judges tiers when lines or the day changed."""
-
-    def __init__(self, usage: UsageCache) -> None:
-        self._usage = usage
-        self._judged = Book()
-        self._weighed_at = float("-inf")
-        self._day: date | None = None
-
     async def run(self, flush_seconds: float = FLUSH_SECONDS) -> None:
-        """Write what is touched, until cancelled; then write once more."""
-        usage = self._usage
+        """Write what is touched, and judge tiers if lines or the day changed, until cancelled; then write once more."""
         try:
             while True:
                 seconds = await self._step()
-                await wait_within(usage.has_news.wait(), seconds)
+                await wait_within(self.has_news.wait(), seconds)
                 # touches come in bursts, so wait for one batch
                 await asyncio.sleep(flush_seconds)
-                usage.has_news.clear()
+                self.has_news.clear()
         finally:
             with contextlib.suppress(MemorydError, TimeoutError):
                 async with asyncio.timeout(LAST_SECONDS):
-                    await usage.flush()
+                    await self.flush()
 
     async def _step(self) -> float:
         """Do what is due; return the seconds until the next check if nothing happens."""
@@ -435,26 +427,25 @@ class UsageMaintenance:
         return POLL_SECONDS
 
     async def _maintain(self) -> None:
-        usage = self._usage
-        await usage.load()
-        book, now = await usage.book(), usage.when.clock()
+        await self.load()
+        book, now = await self.book(), self.when.clock()
         if book is not self._judged:
             known = self._judged.memories
             changed = [memory for key, memory in book.memories.items() if known.get(key) is not memory]
             await self._judge(book, changed, now)
-        await usage.flush()
+        await self.flush()
         if abs(now - self._weighed_at) >= POLL_SECONDS:
             self._weighed_at = now
-            await usage.scale.weigh_anew(book, now)
+            await self.scale.weigh_anew(book, now)
             await self._judge_daily(book, now)
 
     async def _judge(self, book: Book, memories: Collection[Memory], now: float) -> None:
-        (await asyncio.to_thread(self._usage.judge_tiers, book, memories, now))()
+        (await asyncio.to_thread(self.judge_tiers, book, memories, now))()
         self._judged = book
 
     async def _judge_daily(self, book: Book, now: float) -> None:
-        today = self._usage.when.local_day(now)
+        today = self.when.local_day(now)
         if today != self._day:
             await self._judge(book, list(book.memories.values()), now)
-            await self._usage.prune(now)
+            await self.prune(now)
             self._day = today

@@ -18,13 +18,14 @@ from memoryd.domain.sessions.conversation_parts import export_name
 from memoryd.files.ignore import IgnoreState, patterns_of
 from memoryd.files.scanner import ScanRoot
 from memoryd.qmd.collections import Collection, QmdCopies, collections_of, distinct, further_paths
-from memoryd.qmd.engine import NAME, ChangedSince, ExportedSearch, Exports, QmdSearch, ResultFiles, exported_collection
+from memoryd.qmd.engine import NAME, ChangedSince, ExportedSearch, QmdSearch, ResultFiles, exported_collection
 from memoryd.qmd.index_writer import ModelLinks
 from memoryd.qmd.maintenance import QmdInputs
 from memoryd.qmd.program import QmdHome
 from memoryd.qmd.sidecar import QmdSidecar, QmdState
 from memoryd.search.combined import FallbackSearch
 from memoryd.search.protocol import SearchBackend
+from memoryd.sessions.transcripts.exports import SessionExports
 
 log = structlog.get_logger(__name__)
 FORGET_SECONDS = 20.0
@@ -44,7 +45,7 @@ class QmdDependencies(Struct, frozen=True):
     ruling: Callable[[], IgnoreState]
     roots: Callable[[], Sequence[ScanRoot]]
     max_file_bytes: int
-    exports: Exports
+    exports: SessionExports
 
 
 class AgentQmd:

@@ -9,7 +9,6 @@ import errno
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from enum import Enum, auto
 from functools import lru_cache
 from pathlib import Path
 
@@ -142,31 +141,8 @@ def _collection_at(path: Path, name: str, pattern: str, *, is_default: bool) -> 
     return Collection(name, str(path), pattern, is_default)
 
 
-class _Note(Struct, frozen=True):
-    """A file of a collection whose name no rule hides."""
-
-    root: Path
-    relative: str
-    stat: FileStat
-
-
-class _Verdict(Enum):
-    """What to do with a copy after its note was checked."""
-
-    AS_BEFORE = auto()
-    PRIVATE = auto()
-    AGAIN = auto()
-
-
-class _Judged(Struct, frozen=True):
-    """The result of the last read of a note."""
-
-    known: IndexedFile
-    is_private: bool
-
-    def holds(self, stat: FileStat) -> bool:
-        """Return whether the note is certainly unchanged since."""
-        return self.known.stat == stat and not self.known.is_racy(time.time_ns())
+_Note = tuple[Path, str, FileStat]
+"""A file of a collection whose name no rule hides: its folder, its path in it, and its state."""
 
 
 class QmdCopies(Struct, kw_only=True):
@@ -182,7 +158,8 @@ class QmdCopies(Struct, kw_only=True):
     rule: Callable[[], IgnoreState]
     max_bytes: int
     on_withdraw: Callable[[], None]
-    _judged: dict[str, _Judged] = {}
+    _judged: dict[str, tuple[IndexedFile, bool]] = {}
+    """Each note at its last read, and whether it was private."""
 
     def refresh(self, collections: Sequence[Collection]) -> bool:
         """Delete copies of notes that are no longer public, and copy new notes; raises OSError for disk errors.
@@ -190,39 +167,42 @@ class QmdCopies(Struct, kw_only=True):
         Returns False if a note or the rules changed during the refresh.
         """
         ruling = self.rule()
-        notes = {f"{at.name}/{note.relative}": note for at in collections for note in self._public_files(at, ruling)}
+        notes = {f"{at.name}/{note[1]}": note for at in collections for note in self._public_files(at, ruling)}
         self._judged = {name: judged for name, judged in self._judged.items() if name in notes}
         copies = (os.path.join(at, name) for at, _, names in os.walk(self.folder) for name in names)  # noqa: PTH118
         self._withdraw({os.path.relpath(path, self.folder) for path in copies} - notes.keys())
-        verdicts = {name: self._bring(name, note, ruling) for name, note in notes.items()}
-        private = {name for name, verdict in verdicts.items() if verdict is _Verdict.PRIVATE}
+        verdicts = {name: self._bring(name, *note, ruling) for name, note in notes.items()}
+        private = {name for name, is_hidden in verdicts.items() if is_hidden}
         self._withdraw(private | {name for name in verdicts if original_of(name) in private})
-        return _Verdict.AGAIN not in verdicts.values()
+        return None not in verdicts.values()
 
-    def _bring(self, name: str, note: _Note, ruling: IgnoreState) -> _Verdict:
-        """Check a note if it may have changed, and copy it if it is public."""
-        target, judged = self.folder / name, self._judged.get(name)
-        if judged is not None and judged.holds(note.stat) and (judged.is_private or os.path.lexists(target)):
-            return _Verdict.PRIVATE if judged.is_private else _Verdict.AS_BEFORE
+    def _bring(self, name: str, root: Path, relative: str, stat: FileStat, ruling: IgnoreState) -> bool | None:
+        """Check a note if it may have changed, and copy it if it is public.
+
+        Return whether it must have no copy; None if the note or the rules changed in between.
+        """
+        target, (known, was_private) = self.folder / name, self._judged.get(name, (None, False))
+        is_unchanged = known is not None and known.stat == stat and not known.is_racy(time.time_ns())
+        if is_unchanged and (was_private or os.path.lexists(target)):
+            return was_private
         try:
-            content = read_snapshot(note.root, note.relative, max_bytes=self.max_bytes)
+            content = read_snapshot(root, relative, max_bytes=self.max_bytes)
         except TornReadError:
-            return _Verdict.AGAIN
+            return None
         except (OSError, NotReadableError):
-            return _Verdict.PRIVATE
+            return True
         data = content.data
-        judged = _Judged(content.known, is_private(decode(data)[0]))
-        if judged.is_private:
-            self._judged[name] = judged
-            return _Verdict.PRIVATE
+        if is_private(decode(data)[0]):
+            self._judged[name] = content.known, True
+            return True
         if ruling.hold is not None:
-            return _Verdict.AS_BEFORE
+            return False
         # after the note was read: the rules may have changed since, and hide it
         if not ruling.is_current():
-            return _Verdict.AGAIN
+            return None
         self._copy(target, data)
-        self._judged[name] = judged
-        return _Verdict.AS_BEFORE
+        self._judged[name] = content.known, False
+        return False
 
     def _copy(self, target: Path, data: bytes) -> None:
         """Write a copy unless it is up to date; skip it if its path is too long for the folder of copies.
@@ -269,7 +249,7 @@ class QmdCopies(Struct, kw_only=True):
                         waiting.append(f"{relative}/")
                 elif collection.holds(relative) and not ruling.is_ignored(f"{inside}{entry.name}"):
                     with contextlib.suppress(FileNotFoundError):
-                        yield _Note(root, relative, file_stat(entry.stat()))
+                        yield root, relative, file_stat(entry.stat())
 
 
 def _entries(folder: Path) -> list[os.DirEntry[str]]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from datetime import UTC
 from itertools import islice
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -31,6 +31,7 @@ from memoryd.qmd.sidecar import QmdAnswer, QmdSidecar
 from memoryd.search.combined import merge_hits
 from memoryd.search.hits import Hit, Ranks, fold_copies
 from memoryd.search.protocol import LEXICAL, RERANK, VECTOR, Arm, ArmState, Engine, Query, SearchBackend, SearchResult
+from memoryd.sessions.transcripts.exports import SessionExports
 from memoryd.store.index.passages import ChunkRow
 
 NAME: Final = "qmd"
@@ -283,49 +284,7 @@ AROUND = 60
 _MAX_LINE_CHARS = 1 << 16
 
 
-class Exports(Protocol):
-    """The exported transcripts of one agent: a folder of files, each with a heading, then one line for each line."""
-
-    @property
-    def folder(self) -> Path | None:
-        """The folder, None if there are no exports, or before the first `check`."""
-        ...
-
-    def check(self) -> None:
-        """Check whether exports may be written to their folder. Blocks."""
-        ...
-
-    @property
-    def count(self) -> int:
-        """Number of exports."""
-        ...
-
-    @property
-    def problem(self) -> str:
-        """What cannot be exported, and why; empty if all can."""
-        ...
-
-    def refresh(self, on_withdraw: Callable[[], None]) -> bool:
-        """Update the exports from the transcripts; return False if there is more to do. Blocks.
-
-        `on_withdraw` is called before anything is deleted that qmd may have read.
-        """
-        ...
-
-    def transcript_of(self, name: str) -> str | None:
-        """Return the name of the transcript of an export file, None if it is no export."""
-        ...
-
-    def withhold(self, transcript: str) -> None:
-        """Delete the export of a transcript now, and never export it again. Blocks; may raise OSError."""
-        ...
-
-    def release(self, transcript: str) -> None:
-        """Allow the export of a withheld transcript again."""
-        ...
-
-
-def exported_collection(agent: str, exports: Exports) -> tuple[Collection, ...]:
+def exported_collection(agent: str, exports: SessionExports) -> tuple[Collection, ...]:
     """Return the collection of an agent's exports; empty if there are none."""
     if exports.folder is None:
         return ()
@@ -337,7 +296,7 @@ class ExportedSearch(Struct, frozen=True, kw_only=True):
 
     agent: str
     qmd: QmdSidecar
-    exports: Exports
+    exports: SessionExports
     chunking: ChunkSettings
     limits: QmdLimitsSection
 

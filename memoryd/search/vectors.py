@@ -8,8 +8,7 @@ best. Signs approximate a cosine: M. Charikar, "Similarity estimation techniques
 import asyncio
 from collections import Counter
 from collections.abc import Callable, Sequence
-from enum import StrEnum
-from typing import TypeVar, cast
+from typing import Literal, TypeVar, cast
 
 import numpy as np
 from msgspec import Struct
@@ -310,15 +309,6 @@ class ComparedVectors(Struct, frozen=True):
         return hashes, cosines, groups
 
 
-class DistanceEngine(StrEnum):
-    """How distances are computed."""
-
-    RESIDENT = "resident"
-    """With a matrix in memory."""
-    SIGNS = "signs"
-    """With signs in memory, and the rows of the likeliest vectors read from the index."""
-
-
 class VectorIndex:
     """Nearest vectors of one space, valid only for the current opening of the index file.
 
@@ -353,9 +343,12 @@ class VectorIndex:
         self._lock = asyncio.Lock()
 
     @property
-    def engine(self) -> DistanceEngine:
-        """How distances are computed now."""
-        return DistanceEngine.RESIDENT if self.snapshot.signs is None else DistanceEngine.SIGNS
+    def engine(self) -> Literal["resident", "signs"]:
+        """How distances are computed now.
+
+        With a matrix in memory, or with signs in memory and the rows of the likeliest vectors read from the index.
+        """
+        return "resident" if self.snapshot.signs is None else "signs"
 
     @property
     def held_bytes(self) -> int:

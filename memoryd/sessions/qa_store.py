@@ -40,29 +40,6 @@ RETRY_SECONDS = 30.0
 Steps = Mapping[str, Callable[[], object]]
 
 
-class QaStore:
-    """The parts of one store; open its `sessions` first. For `on_change` see `WorkspaceSessions`."""
-
-    def __init__(
-        self,
-        workspace: Path,
-        *,
-        answer_retention: AnswerRetention | None = None,
-        commonness: Commonness = never_common,
-        max_bytes: int = MAX_BYTES,
-        is_read_only: bool = False,
-        on_change: Callable[[], None] = lambda: None,
-    ) -> None:
-        self.sessions = WorkspaceSessions(
-            workspace, commonness=commonness, is_read_only=is_read_only, on_change=on_change
-        )
-        self.archive = SessionArchive(self.sessions, answer_retention or AnswerRetention(), max_bytes)
-        self.turns = SessionTurns(self.sessions, self.archive, commonness)
-        self.ends = SessionEnds(self.sessions)
-        self.sequences = SessionSequences(self.sessions, commonness)
-        self.forgetting = ForgettingSessions(self.sessions, commonness)
-
-
 class MatchingTurns(Struct, frozen=True):
     """The addresses of the matching turns of a session, such as `session:<id>#Q17`."""
 
@@ -79,21 +56,136 @@ class ForgottenFiles(Struct, frozen=True):
     answers: int = 0
 
 
-class ForgettingSessions(Struct, frozen=True):
-    """Forgets sessions of one workspace, and removes words from them. Blocks."""
+def _matching_turns(sessions: Iterable[Session], matcher: TextMatcher) -> list[MatchingTurns]:
+    matches: dict[SessionId, MatchingTurns] = {}
+    for session in sessions:
+        addresses = tuple(turn_address(session.id, seq) for seq in turns_with(session, matcher))
+        matches.setdefault(session.id, MatchingTurns(session.id, session.agent, addresses))
+    return list(matches.values())
 
-    sessions: WorkspaceSessions
-    commonness: Commonness
+
+class ChosenSequence(Struct, frozen=True):
+    """The turns to show to an agent, in order, and why."""
+
+    choice: SequenceChoice
+    turns: tuple[Turn, ...] = ()
+
+
+class QaStore:
+    """The sessions of one workspace; open `sessions` first. Methods block. For `on_change` see `WorkspaceSessions`."""
+
+    def __init__(
+        self,
+        workspace: Path,
+        *,
+        answer_retention: AnswerRetention | None = None,
+        commonness: Commonness = never_common,
+        max_bytes: int = MAX_BYTES,
+        is_read_only: bool = False,
+        on_change: Callable[[], None] = lambda: None,
+    ) -> None:
+        self.sessions = WorkspaceSessions(
+            workspace, commonness=commonness, is_read_only=is_read_only, on_change=on_change
+        )
+        self.archive = SessionArchive(self.sessions, answer_retention or AnswerRetention(), max_bytes)
+        self.turns = SessionTurns(self.sessions, self.archive, commonness)
+        self.commonness = commonness
+
+    def current_session(self, key: str, agent: str) -> Session | None:
+        """Return the session of a key with the latest activity, with its turns, None if there is none.
+
+        None also if that session is not to be remembered or belongs to a transcript. Ended sessions are skipped.
+        """
+        self.sessions.scan()
+        newest = self.sessions.known.newest(agent, key, is_open=True)
+        head = None if newest is None else newest.head
+        if head is None or not head.is_remembered or place_of(head) is not None:
+            return None
+        return self.sessions.read(head.id, agent=agent)
+
+    def end_session(self, session: SessionId) -> None:
+        """Mark a session as over, unless it is already. Raises Denied, NotFound, StoreError."""
+        self._note_end(session, lambda stored: stored if stored.end.is_over else replace(stored, end=SessionEnd.STALE))
+
+    def ended_sessions(self, agent: str, now: datetime) -> Iterator[Session]:
+        """Yield the ended sessions of an agent that have no memory yet, with their turns.
+
+        Sessions that went missing or were damaged in between are skipped.
+        """
+        for entry in self.sessions.of(agent):
+            head = entry.head
+            has_ended = head.end is SessionEnd.OPEN and is_over(entry.last_activity, now)
+            if has_ended or head.end is SessionEnd.STALE:
+                with contextlib.suppress(NotFound, StoreError):
+                    yield self.sessions.read(head.id, agent=agent)
+
+    def note_summarised(self, session: SessionId) -> None:
+        """Mark a session as summarised: its memory was made, or there is nothing to summarise.
+
+        Raises as `end_session` does.
+        """
+        self._note_end(session, lambda stored: replace(stored, end=SessionEnd.SUMMARISED))
+
+    def note_summary_end(self, session: SessionId, seq: int) -> None:
+        """Store that a summary covers a session up to a turn. Raises as `end_session` does."""
+        self._note_end(session, lambda stored: replace(stored, summed_up=max(stored.summed_up, seq)))
+
+    def _note_end(self, session: SessionId, change: Callable[[Session], Session]) -> None:
+        # an equal session is not written
+        self.sessions.change(session, lambda stored: after if (after := change(stored)) != stored else None)
+
+    def find_turns(
+        self,
+        message: str | None,
+        *,
+        agent: str,
+        current: str | None = None,
+        turns: int = TURNS,
+        budget: int = BUDGET,
+        hidden: Collection[SessionId] = (),
+        near: SimilarTurns = NOTHING_SIMILAR,
+    ) -> ChosenSequence:
+        """Return the turns to show to an agent for a message, or for None the latest ones, from its own sessions only.
+
+        Sessions that are marked "do not remember", or `hidden`, are left out.
+        """
+        here = self.sessions.named(current) if current else None
+        if here is not None:
+            # another process may have added turns
+            self.sessions.refresh(here)
+        keys = None if message is None else message_keys(message, self.commonness)
+        choice = self.sessions.known.chosen(keys, agent, here, turns, hidden=hidden, near=near)
+        known = self.sessions.known.visible(choice.session) if choice.session else None
+        if known is None or known.entry is None:
+            return ChosenSequence(choice)
+        session = known.entry
+        try:
+            if not isinstance(session, Session):
+                session = self.sessions.read(session.session.id, agent=agent)
+        except (NotFound, StoreError):
+            # deleted or damaged since it was chosen; `session_problems` reports it
+            return ChosenSequence(choice)
+        match = None if choice.match is None or choice.last_seq is None else choice.match.seq
+        chosen = sequence(session, last_seq=choice.last_seq, match=match, turns=turns, budget=budget)
+        return ChosenSequence(choice, chosen)
+
+    def learn(self) -> None:
+        """Read the archive and long sessions, whose words are not in the main file, to index them."""
+        self.sessions.learn()
+        for name in self.sessions.known.unlearned():
+            # missing or damaged since it was listed; `session_problems` reports it
+            with contextlib.suppress(NotFound, StoreError):
+                self.sessions.known.learn(self.sessions.changes.read(name).session)
 
     def forget(self, session: SessionId, *, agent: str) -> ForgottenFiles:
         """Remove a session from all our files, even if its file is damaged. Raises NotFound, Denied, StoreError.
 
-        After a kill `finish` completes it.
+        After a kill `finish_forgetting` completes it.
         """
         self.sessions.check_writable()
         return self._forget(self._read_or_known(session, agent, datetime.now(UTC)))
 
-    def finish(self, session: SessionId, *, agent: str, asked_at: datetime) -> None:
+    def finish_forgetting(self, session: SessionId, *, agent: str, asked_at: datetime) -> None:
         """Complete a forgetting that a kill interrupted. A session of this name created after `asked_at` stays."""
         self.sessions.check_writable()
         with contextlib.suppress(NotFound):
@@ -140,7 +232,7 @@ class ForgettingSessions(Struct, frozen=True):
         self.sessions.note_change()
         return removed
 
-    def find(self, matcher: TextMatcher) -> list[MatchingTurns]:
+    def matching_turns(self, matcher: TextMatcher) -> list[MatchingTurns]:
         """Return the matching turns of the sessions of all agents. Reads every session. Raises StoreUnavailable."""
         return _matching_turns(self._sessions_with(matcher), matcher)
 
@@ -160,7 +252,7 @@ class ForgettingSessions(Struct, frozen=True):
         return _matching_turns(sessions, matcher)
 
     def _sessions_with(self, matcher: TextMatcher) -> Iterator[Session]:
-        return (session for session in self._all() if turns_with(session, matcher))
+        return (session for session in self._all_sessions() if turns_with(session, matcher))
 
     def _cut(self, name: SessionId, matcher: TextMatcher) -> None:
         without = partial(without_words, matcher=matcher, commonness=self.commonness)
@@ -173,7 +265,7 @@ class ForgettingSessions(Struct, frozen=True):
                 # its size has changed
                 self.sessions.note_change()
 
-    def _all(self) -> Iterator[Session]:
+    def _all_sessions(self) -> Iterator[Session]:
         for files in (self.sessions.files, self.sessions.archive):
             with unavailable():
                 names = sorted(files.stats())
@@ -182,117 +274,6 @@ class ForgettingSessions(Struct, frozen=True):
                 with contextlib.suppress(*UNREADABLE), unavailable():
                     if stored := files.read(name):
                         yield stored.session
-
-
-def _matching_turns(sessions: Iterable[Session], matcher: TextMatcher) -> list[MatchingTurns]:
-    matches: dict[SessionId, MatchingTurns] = {}
-    for session in sessions:
-        addresses = tuple(turn_address(session.id, seq) for seq in turns_with(session, matcher))
-        matches.setdefault(session.id, MatchingTurns(session.id, session.agent, addresses))
-    return list(matches.values())
-
-
-class SessionEnds(Struct, frozen=True):
-    """The ends of the sessions of one workspace."""
-
-    sessions: WorkspaceSessions
-
-    def current(self, key: str, agent: str) -> Session | None:
-        """Return the session of a key with the latest activity, with its turns, None if there is none.
-
-        None also if that session is not to be remembered or belongs to a transcript. Ended sessions are skipped.
-        """
-        self.sessions.scan()
-        newest = self.sessions.known.newest(agent, key, is_open=True)
-        head = None if newest is None else newest.head
-        if head is None or not head.is_remembered or place_of(head) is not None:
-            return None
-        return self.sessions.read(head.id, agent=agent)
-
-    def end(self, session: SessionId) -> None:
-        """Mark a session as over, unless it is already. Raises Denied, NotFound, StoreError."""
-        self._note(session, lambda stored: stored if stored.end.is_over else replace(stored, end=SessionEnd.STALE))
-
-    def due(self, agent: str, now: datetime) -> Iterator[Session]:
-        """Yield the ended sessions of an agent that have no memory yet, with their turns.
-
-        Sessions that went missing or were damaged in between are skipped.
-        """
-        for entry in self.sessions.of(agent):
-            head = entry.head
-            has_ended = head.end is SessionEnd.OPEN and is_over(entry.last_activity, now)
-            if has_ended or head.end is SessionEnd.STALE:
-                with contextlib.suppress(NotFound, StoreError):
-                    yield self.sessions.read(head.id, agent=agent)
-
-    def note_summarised(self, session: SessionId) -> None:
-        """Mark a session as summarised: its memory was made, or there is nothing to summarise. Raises as `end` does."""
-        self._note(session, lambda stored: replace(stored, end=SessionEnd.SUMMARISED))
-
-    def note_summary_end(self, session: SessionId, seq: int) -> None:
-        """Store that a summary covers a session up to a turn. Raises as `end` does."""
-        self._note(session, lambda stored: replace(stored, summed_up=max(stored.summed_up, seq)))
-
-    def _note(self, session: SessionId, change: Callable[[Session], Session]) -> None:
-        # an equal session is not written
-        self.sessions.change(session, lambda stored: after if (after := change(stored)) != stored else None)
-
-
-class ChosenSequence(Struct, frozen=True):
-    """The turns to show to an agent, in order, and why."""
-
-    choice: SequenceChoice
-    turns: tuple[Turn, ...] = ()
-
-
-class SessionSequences(Struct, frozen=True):
-    """Finds sequences for a message in the sessions of one workspace."""
-
-    sessions: WorkspaceSessions
-    commonness: Commonness
-
-    def find(
-        self,
-        message: str | None,
-        *,
-        agent: str,
-        current: str | None = None,
-        turns: int = TURNS,
-        budget: int = BUDGET,
-        hidden: Collection[SessionId] = (),
-        near: SimilarTurns = NOTHING_SIMILAR,
-    ) -> ChosenSequence:
-        """Return the turns to show to an agent for a message, or for None the latest ones, from its own sessions only.
-
-        Sessions that are marked "do not remember", or `hidden`, are left out.
-        """
-        here = self.sessions.named(current) if current else None
-        if here is not None:
-            # another process may have added turns
-            self.sessions.refresh(here)
-        keys = None if message is None else message_keys(message, self.commonness)
-        choice = self.sessions.known.chosen(keys, agent, here, turns, hidden=hidden, near=near)
-        known = self.sessions.known.visible(choice.session) if choice.session else None
-        if known is None or known.entry is None:
-            return ChosenSequence(choice)
-        session = known.entry
-        try:
-            if not isinstance(session, Session):
-                session = self.sessions.read(session.session.id, agent=agent)
-        except (NotFound, StoreError):
-            # deleted or damaged since it was chosen; `session_problems` reports it
-            return ChosenSequence(choice)
-        match = None if choice.match is None or choice.last_seq is None else choice.match.seq
-        chosen = sequence(session, last_seq=choice.last_seq, match=match, turns=turns, budget=budget)
-        return ChosenSequence(choice, chosen)
-
-    def learn(self) -> None:
-        """Read the archive and long sessions, whose words are not in the main file, to index them."""
-        self.sessions.learn()
-        for name in self.sessions.known.unlearned():
-            # missing or damaged since it was listed; `session_problems` reports it
-            with contextlib.suppress(NotFound, StoreError):
-                self.sessions.known.learn(self.sessions.changes.read(name).session)
 
 
 class QaMaintenance:
@@ -330,7 +311,7 @@ class QaMaintenance:
         """Flush after changes and archive every six hours, until cancelled."""
         self._loop = asyncio.get_running_loop()
         steps: Steps = {
-            "sweep": store.forgetting.sweep,
+            "sweep": store.sweep,
             "measure": store.archive.make_room,
             "archive": lambda: store.archive.put_away(self._now()),
             "flush": store.sessions.flush,

@@ -10,7 +10,7 @@ import pytest
 from memoryd.domain.memories.capture.capture import ITEMS_MAX, CapturedItem
 from memoryd.domain.memories.capture.firewall import why_ungrounded
 from memoryd.domain.memories.reflect.pages import CitedFact, sentence_fault
-from memoryd.memory.llm import Distiller, Prose
+from memoryd.memory.llm import MemoryModel
 from tests.contract.test_writing_worker import running
 from tests.real_chat import PLACE, REASON, real_chat_model
 
@@ -41,7 +41,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 async def test_distilled_items_are_grounded_and_kept_once(model: Path) -> None:
     async with running(model) as worker:
         for message in MESSAGES:
-            found = await Distiller(worker, seconds=SECONDS).distil(message)
+            found = await MemoryModel(worker, seconds=SECONDS).distil(message)
             assert found is not None
             kept = [item.text for item in found if isinstance(item, CapturedItem)]
             assert len(kept) == len(set(kept)) <= ITEMS_MAX
@@ -52,7 +52,7 @@ async def test_prose_is_supported_by_its_cites_or_refused(model: Path) -> None:
     async with running(model) as worker:
         for texts in FACTS:
             facts = [CitedFact(f"{at:08x}", text) for at, text in enumerate(texts, 0x1A2B3C4D)]
-            summary = await Prose(worker, seconds=SECONDS).summary(facts)
+            summary = await MemoryModel(worker, seconds=SECONDS).summary(facts)
             sentences = () if summary is None else summary.sentences
             assert len({sentence.text for sentence in sentences}) == len(sentences) <= len(facts)
             assert [sentence_fault(sentence, facts) for sentence in sentences] == [""] * len(sentences)

@@ -18,7 +18,7 @@ from memoryd.embed.remote.settings import EndpointAccess, KeySources, open_crede
 from memoryd.errors import TextModelUnavailable
 from memoryd.llm.protocol import Prompt
 from memoryd.llm.writing import MISFITS_MAX, OWN_KEY, PROVIDER, RemoteWriting, RemoteWritingSettings, access_of
-from memoryd.memory.llm import LabelAnswer, Labeller
+from memoryd.memory.llm import LabelAnswer, MemoryModel
 from tests.contract.background import eventually_answers, in_background
 from tests.contract.chat_server import PATH, ChatServer
 from tests.contract.embedding_server import Asked, Reply
@@ -229,7 +229,7 @@ async def test_invalid_response_is_an_error(server: ChatServer, tmp_path: Path, 
             await ask(model)
         assert model.state()["state"] == ModelPhase.FAILED
         with pytest.raises(TextModelUnavailable):
-            await Labeller(model).label("a", "b")
+            await MemoryModel(model).label("a", "b")
 
 
 @pytest.mark.parametrize(

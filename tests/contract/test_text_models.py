@@ -19,7 +19,7 @@ from memoryd.embed.remote.settings import KeySources
 from memoryd.errors import TextModelUnavailable
 from memoryd.llm.protocol import AnswerShape, Prompt, TextModel
 from memoryd.llm.writing import LocalWriting, RemoteWriting, RemoteWritingSettings, access_of
-from memoryd.memory.llm import Labeller, Prose
+from memoryd.memory.llm import MemoryModel
 from memoryd.models.families import WRITING
 from memoryd.models.store import ModelStore
 from memoryd.replies.models import TextModelReply
@@ -104,7 +104,7 @@ async def test_equal_questions_get_equal_answers_of_the_shape(model: RunningMode
 
 @pytest.mark.parametrize("data", HOSTILE, ids=range(len(HOSTILE)))
 async def test_hostile_memory_changes_only_values(model: RunningModel, data: str) -> None:
-    labeller = Labeller(model)
+    labeller = MemoryModel(model)
     assert await labeller.label("Peter prefers tea", data) in ("reinforce", "weaken", "contradict", "neutral")
     assert labeller.identity == model.identity
     with suppress(TextModelUnavailable):
@@ -113,7 +113,7 @@ async def test_hostile_memory_changes_only_values(model: RunningModel, data: str
     facts = [CitedFact("1a2b3c4d", data), CitedFact("5e6f7a8b", "tea")]
     summary = None
     with suppress(TextModelUnavailable):
-        summary = await Prose(model).summary(facts)
+        summary = await MemoryModel(model).summary(facts)
     for sentence in summary.sentences if summary is not None else ():
         assert not sentence_fault(sentence, facts)
 

@@ -27,7 +27,7 @@ from memoryd.memory.capture.queue import CaptureQueue, CaptureTask, ShownSpans
 from memoryd.memory.forgetting.planning import drop_remembered_texts
 from memoryd.memory.forgetting.tombstones import TombstoneStore
 from memoryd.memory.journal import Journal
-from memoryd.memory.llm import DistilledAnswer, Distiller
+from memoryd.memory.llm import DistilledAnswer, MemoryModel
 from memoryd.memory.note_files import NoteFiles
 from memoryd.memory.retaining import Retaining, StatementHashes
 from memoryd.store.ledger.changes import ChangeLog
@@ -104,7 +104,7 @@ class CaptureWorkspace:
             day=lambda at: at.date(),
             stated=self.stated,
             queue=CaptureQueue(QueuedMessages(self.ledger, str(self.folder))),
-            distiller=None if self.model is None else Distiller(self.model),
+            distiller=None if self.model is None else MemoryModel(self.model),
         )
         return Capturing(messages)
 

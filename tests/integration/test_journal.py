@@ -17,7 +17,7 @@ from memoryd.domain.memories.changes.diffs import Forgotten, hunks_between
 from memoryd.domain.memories.kinds import WrittenBy
 from memoryd.errors import Denied, InvalidRequest, NotFound, StoreUnavailable
 from memoryd.files.scanner import ScanRules
-from memoryd.memory.journal import Journal, NoteChange, Undoing
+from memoryd.memory.journal import Journal, NoteChange
 from memoryd.memory.note_files import NoteFiles
 from memoryd.store.ledger.changes import ChangeFilter, ChangeLog, ChangeRow, ChangeState, add_change
 from memoryd.store.ledger.ledger import Ledger
@@ -170,24 +170,24 @@ async def test_change_is_undone_and_redone(journal: Journal, workspace: Path) ->
     await added(journal, "- one")
     two = await added(journal, "- two")
     await added(journal, "- three")
-    ((_, number),) = await Undoing(journal).undo(two.id)
+    ((_, number),) = await journal.undo(two.id)
     assert (workspace / PATH).read_text() == "- one\n- three\n"
     with pytest.raises(InvalidRequest, match="already"):
-        await Undoing(journal).undo(two.id)
-    await Undoing(journal).undo(number)
+        await journal.undo(two.id)
+    await journal.undo(number)
     assert (workspace / PATH).read_text() == "- one\n- two\n- three\n"
     states = {row.id: row.state for row in await journal.changes.select(ChangeFilter())}
     assert states[two.id] is ChangeState.DONE
     assert states[number] is ChangeState.UNDONE
-    await Undoing(journal).undo(two.id)
+    await journal.undo(two.id)
     assert (workspace / PATH).read_text() == "- one\n- three\n"
 
 
 async def test_undo_deletes_file_that_the_change_created(journal: Journal, workspace: Path) -> None:
     one = await added(journal, "- one")
-    ((_, number),) = await Undoing(journal).undo(one.id)
+    ((_, number),) = await journal.undo(one.id)
     assert not (workspace / PATH).exists()
-    await Undoing(journal).undo(number)
+    await journal.undo(number)
     assert (workspace / PATH).read_text() == "- one\n"
 
 
@@ -195,12 +195,12 @@ async def test_undo_refuses_edited_lines(journal: Journal, workspace: Path) -> N
     one = await added(journal, "- one")
     (workspace / PATH).write_text("- one, and more\n")
     with pytest.raises(InvalidRequest, match="no longer there"):
-        await Undoing(journal).undo(one.id)
+        await journal.undo(one.id)
     (workspace / PATH).unlink()
     with pytest.raises(InvalidRequest, match="no longer there"):
-        await Undoing(journal).undo(one.id, is_dry_run=True)
+        await journal.undo(one.id, is_dry_run=True)
     with pytest.raises(NotFound):
-        await Undoing(journal).undo(4711)
+        await journal.undo(4711)
 
 
 async def test_undo_of_a_run_is_atomic(journal: Journal, workspace: Path) -> None:
@@ -208,10 +208,10 @@ async def test_undo_of_a_run_is_atomic(journal: Journal, workspace: Path) -> Non
         await journal.change(RelativePath(name), adding("- x"), by=WrittenBy.REFLECT, why="a test", run="r1")
     (workspace / "memory" / "a.md").write_text("- y\n")
     with pytest.raises(InvalidRequest):
-        await Undoing(journal).undo_run("r1")
+        await journal.undo_run("r1")
     assert (workspace / "memory" / "b.md").read_text() == "- x\n"
     (workspace / "memory" / "a.md").write_text("- x\n")
-    undone, left = await Undoing(journal).undo_run("r1")
+    undone, left = await journal.undo_run("r1")
     assert (len(undone), left) == (2, [])
     assert list((workspace / "memory").iterdir()) == []
 
@@ -227,7 +227,7 @@ async def test_undo_of_a_run_covers_more_than_a_page_of_changes(
     # the rows that so many writes leave
     rows = [replace(row, path=path, run="r1") for path in paths]
     await ledger.write(lambda db: [add_change(db, str(workspace), one) for one in rows])
-    undone, _ = await Undoing(journal).undo_run("r1", is_dry_run=True)
+    undone, _ = await journal.undo_run("r1", is_dry_run=True)
     assert {one.path for one, _ in undone} == set(paths)
 
 
@@ -237,14 +237,14 @@ async def test_undo_of_an_import_keeps_edited_files(journal: Journal, workspace:
     (workspace / "memory" / "a.md").write_text("- y\n")
     (workspace / "memory" / "b.md").unlink()
     for is_dry in (True, False):
-        undone, left = await Undoing(journal).undo_run("r1", is_dry_run=is_dry)
+        undone, left = await journal.undo_run("r1", is_dry_run=is_dry)
         assert [row.path for row, _ in undone] == ["memory/c.md"]
         assert [one.partition(":")[0] for one in left] == ["memory/a.md stays"]
     assert [one.name for one in (workspace / "memory").iterdir()] == ["a.md"]
     with pytest.raises(InvalidRequest, match="no longer there"):
-        await Undoing(journal).undo_run("r1")
+        await journal.undo_run("r1")
     (workspace / "memory" / "a.md").unlink()
-    assert await Undoing(journal).undo_run("r1") == ([], [])
+    assert await journal.undo_run("r1") == ([], [])
 
 
 INTENDED = ChangeRow(
@@ -320,10 +320,10 @@ async def test_forgotten_text_leaves_no_byte_in_the_ledger(journal: Journal, wor
     rows = await journal.changes.select(ChangeFilter())
     assert [row.hunks is None for row in rows] == [False, False, True]
     with pytest.raises(InvalidRequest, match="not kept"):
-        await Undoing(journal).undo(rows[-1].id)
+        await journal.undo(rows[-1].id)
 
     (workspace / PATH).write_text("- another\n- a third\n")
-    await Undoing(journal).undo(other.id)
+    await journal.undo(other.id)
     assert (workspace / PATH).read_text() == "- a third\n"
 
 

@@ -18,7 +18,7 @@ from memoryd.domain.memories.sections import memory_sections
 from memoryd.domain.text.lines import encode_padded
 from memoryd.errors import Denied, InvalidRequest, NotFound
 from memoryd.files.scanner import ScanRules
-from memoryd.memory.journal import Journal, Undoing
+from memoryd.memory.journal import Journal
 from memoryd.memory.note_files import NoteFiles
 from memoryd.memory.retaining import LineEditing
 from memoryd.store.ledger.changes import ChangeLog
@@ -93,11 +93,11 @@ async def test_all_other_bytes_stay_and_undo_restores_the_line(
     assert [one.is_written for one in pinned.changes] == [True]
     again = await LineEditing(journal).change(memory_saying(workspace, "y\nand more"), PIN)
     assert not again.changes
-    await Undoing(journal).undo(pinned.changes[0].id)
+    await journal.undo(pinned.changes[0].id)
     assert (workspace / LOG).read_bytes() == before
     gone = await LineEditing(journal).delete(memory_saying(workspace, "y\nand more"))
     assert b"more" not in (workspace / LOG).read_bytes()
-    await Undoing(journal).undo(gone.changes[0].id)
+    await journal.undo(gone.changes[0].id)
     # a restored line ends like most others
     assert (workspace / LOG).read_bytes().replace(b"\r\n", b"\n") == before.replace(b"\r\n", b"\n")
 
@@ -128,7 +128,7 @@ async def test_edit_covers_all_lines_and_undo_of_its_run_all_notes(workspace: Pa
     gone = await LineEditing(journal).delete(memory_saying(workspace, "x"))
     assert "x" not in (workspace / LOG).read_text() + (workspace / WORLD).read_text()
     assert len(gone.changes) == 2
-    await Undoing(journal).undo_run(gone.run)
+    await journal.undo_run(gone.run)
     assert (workspace / WORLD).read_text() == page.replace("(pin)", "")
     assert (workspace / LOG).read_text() == log.replace("(pin)", "")
 

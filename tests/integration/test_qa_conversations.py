@@ -121,7 +121,7 @@ async def _is_archived(talk: Talk) -> bool:
 async def test_forgotten_session_is_erased_and_may_begin_anew(tmp_path: Path, talk: Talk) -> None:
     say(talk.store, "Where does the quetzalcoatlus nest?")
     await talk.sync()
-    talk.store.forgetting.forget(SessionId(NAME), agent="main")
+    talk.store.forget(SessionId(NAME), agent="main")
     assert await talk.conversations.forget(PATH) == 1
     assert await talk.found("quetzalcoatlus") == []
     with pytest.raises(NotFound):
@@ -246,7 +246,7 @@ async def test_vectors_of_forgotten_session_are_deleted(tmp_path: Path) -> None:
         await talk.conversations.embedding_loop.wait_until_embedded()
         documents = talk.conversations.database.documents
         assert (await documents.counts()).vectors == 2
-        talk.store.forgetting.forget(SessionId(NAME), agent="main")
+        talk.store.forget(SessionId(NAME), agent="main")
         assert await talk.conversations.forget(PATH) == 1
         assert (await documents.counts()).vectors == 1
         await talk.sync()

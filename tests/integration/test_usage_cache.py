@@ -20,7 +20,6 @@ from memoryd.memory.usage import (
     LifecycleTime,
     RelevanceScale,
     UsageCache,
-    UsageMaintenance,
 )
 from memoryd.store.ledger.changes import ChangeFilter, ChangeLog, ChangeRow, ChangeState
 from memoryd.store.ledger.ledger import Ledger
@@ -63,7 +62,7 @@ class UsageWorkspace:
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        loop = asyncio.ensure_future(UsageMaintenance(self.usage).run(0.01))
+        loop = asyncio.ensure_future(self.usage.run(0.01))
         try:
             yield
         finally:

@@ -34,21 +34,21 @@ def archived(tmp_path: Path) -> QaStore:
 
 
 def found(store: QaStore, message: str | None = ASKED, *, agent: str = "main", current: str | None = None) -> list[str]:
-    return [turn.question for turn in store.sequences.find(message, agent=agent, current=current, turns=1).turns]
+    return [turn.question for turn in store.find_turns(message, agent=agent, current=current, turns=1).turns]
 
 
 def test_archived_session_is_found_at_once_and_after_restart(archived: QaStore, tmp_path: Path) -> None:
     again = opened(tmp_path)
-    again.sequences.learn()
+    again.learn()
     for store in (archived, again):
-        choice = store.sequences.find(ASKED, agent="main").choice
+        choice = store.find_turns(ASKED, agent="main").choice
         assert (choice.session, choice.why, choice.last_seq) == ("boiler", Chosen.OTHER_MATCHES, 2)
         assert choice.match is not None
         assert {"harbour", "boiler", "flange"} <= set(choice.match.words)
-        assert store.sequences.find(ASKED, agent="main").turns[0].question == "the harbour boiler leaks at the flange"
+        assert store.find_turns(ASKED, agent="main").turns[0].question == "the harbour boiler leaks at the flange"
         assert store.turns.newest_session(KEY, "main") == "boiler"
         assert store.turns.newest_session(None, "main") == "boiler"
-        assert store.sequences.find(None, agent="main", current="boiler").turns[-1].question == "which gasket fits?"
+        assert store.find_turns(None, agent="main", current="boiler").turns[-1].question == "which gasket fits?"
 
 
 def test_new_turn_reactivates_archived_session(archived: QaStore, tmp_path: Path) -> None:
@@ -84,10 +84,10 @@ def test_start_reads_no_archived_file(archived: QaStore, tmp_path: Path, monkeyp
 
 
 def test_archived_sessions_of_other_agents_are_not_found(archived: QaStore) -> None:
-    assert archived.sequences.find(ASKED, agent="other").choice.session == "others"
+    assert archived.find_turns(ASKED, agent="other").choice.session == "others"
     assert archived.turns.newest_session(KEY, "other") == "others"
     for agent, current in (("main", "others"), ("other", "boiler"), ("third", "boiler"), ("third", None)):
-        choice = archived.sequences.find("a trip to Lisbon", agent=agent, current=current).choice
+        choice = archived.find_turns("a trip to Lisbon", agent=agent, current=current).choice
         assert choice.session == ("trip" if agent == "main" else None)
     assert archived.turns.newest_session(None, "third") is None
 
@@ -96,7 +96,7 @@ def test_withheld_archived_session_is_not_found(archived: QaStore, tmp_path: Pat
     archived.turns.set_remembered(SessionId("boiler"), False, agent="main")
     assert archived.archive.put_away(LATER) == ["boiler"]
     again = opened(tmp_path)
-    again.sequences.learn()
+    again.learn()
     for store in (archived, again):
         assert found(store) == []
         assert found(store, None, current="boiler") == []
@@ -106,12 +106,12 @@ def test_withheld_archived_session_is_not_found(archived: QaStore, tmp_path: Pat
 
 def test_forgotten_archived_session_is_not_found(archived: QaStore, tmp_path: Path) -> None:
     other = opened(tmp_path)
-    other.sequences.learn()
-    archived.forgetting.forget(SessionId("boiler"), agent="main")
+    other.learn()
+    archived.forget(SessionId("boiler"), agent="main")
     assert found(archived) == []
     assert found(other) == []
-    other.sequences.learn()
-    assert other.sequences.find(ASKED, agent="main").choice.session is None
+    other.learn()
+    assert other.find_turns(ASKED, agent="main").choice.session is None
     assert other.sessions.known.archived().keys() == {"trip", "others"}
     with pytest.raises(NotFound):
         other.sessions.read(SessionId("boiler"), agent="main")
@@ -130,33 +130,33 @@ def test_session_forgotten_while_read_is_not_learned(
         return stored
 
     monkeypatch.setattr(store.sessions.archive, "read", read_then_delete)
-    store.sequences.learn()
+    store.learn()
     assert store.sessions.known.archived().keys() == {"trip", "others"}
-    assert store.sequences.find(ASKED, agent="main").choice.session is None
+    assert store.find_turns(ASKED, agent="main").choice.session is None
 
 
 def test_damaged_archived_file_is_found_only_once_repaired(archived: QaStore, tmp_path: Path) -> None:
     path = tmp_path / "memory/archive/boiler.json"
     sound = path.read_bytes()
     path.write_bytes(sound[:-9])
-    archived.sequences.learn()
+    archived.learn()
     assert found(archived) == []
     assert found(archived, "a trip to Lisbon") == ["a trip to Lisbon in spring"]
     path.write_bytes(sound)
-    archived.sequences.learn()
+    archived.learn()
     assert found(archived) != []
 
 
 def test_sessions_moved_by_another_process_are_found(archived: QaStore, tmp_path: Path) -> None:
     other = opened(tmp_path)
-    other.sequences.learn()
+    other.learn()
     say(other, "trip", "and to Porto?")
     archived.sessions.scan()
     assert archived.sessions.known.archived().keys() == {"boiler", "others"}
     assert found(archived, "Porto") == ["and to Porto?"]
     assert other.archive.put_away(LATER) == ["trip"]
     archived.sessions.scan()
-    archived.sequences.learn()
+    archived.learn()
     assert archived.sessions.of("main") == []
     assert found(archived, "Porto") == ["and to Porto?"]
 

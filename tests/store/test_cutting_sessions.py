@@ -24,7 +24,7 @@ def test_words_are_cut_from_every_file_and_turn_remains(tmp_path: Path) -> None:
     say(store, "s2", "the boiler leaks")
     store.sessions.flush()
 
-    found = store.forgetting.cut(MATCHER)
+    found = store.cut(MATCHER)
 
     assert [(one.session, one.addresses) for one in found] == [("s1", ("session:s1#Q1", "session:s1#Q2"))]
     assert files_with(tmp_path, CANARY) == []
@@ -42,7 +42,7 @@ def test_words_are_cut_from_derived_and_given_topics(tmp_path: Path) -> None:
     store.sessions.flush()
     assert "memory/topics.txt" in files_with(tmp_path, "bluefalcon")
 
-    assert len(store.forgetting.cut(words)[0].addresses) == 2
+    assert len(store.cut(words)[0].addresses) == 2
 
     assert files_with(tmp_path, "bluefalcon") + files_with(tmp_path, "BlueFalcon") == []
     first, _ = store.sessions.read(SessionId("s1"), agent="main").turns
@@ -54,7 +54,7 @@ def test_words_are_cut_from_archived_session(tmp_path: Path) -> None:
     say(store, "old", f"the combination of the safe is {CANARY}")
     assert store.archive.put_away(LATER) == ["old"]
 
-    store.forgetting.cut(MATCHER)
+    store.cut(MATCHER)
 
     assert files_with(tmp_path, CANARY) == []
     assert [stub.session.id for stub in store.archive.stubs("main")] == ["old"]
@@ -64,7 +64,7 @@ def test_words_are_cut_from_damaged_copies_and_drafts(tmp_path: Path) -> None:
     store = write_everywhere(tmp_path)
 
     for words in (MATCHER, TextMatcher(f"yes, {CANARY}")):
-        store.forgetting.cut(words)
+        store.cut(words)
 
     assert files_with(tmp_path, CANARY) == []
     assert store.sessions.read(SECRET, agent="main").turns[0].answer == FORGOTTEN
@@ -73,10 +73,10 @@ def test_words_are_cut_from_damaged_copies_and_drafts(tmp_path: Path) -> None:
 def test_second_cut_changes_nothing(tmp_path: Path) -> None:
     store = opened(tmp_path)
     say(store, "s1", f"the combination of the safe is {CANARY}")
-    store.forgetting.cut(MATCHER)
+    store.cut(MATCHER)
     before = bytes_in(tmp_path)
 
-    assert store.forgetting.cut(MATCHER) == []
+    assert store.cut(MATCHER) == []
     assert bytes_in(tmp_path) == before
 
 
@@ -85,5 +85,5 @@ def test_read_only_store_finds_but_does_not_cut(tmp_path: Path) -> None:
     store = opened(tmp_path, is_read_only=True)
 
     with pytest.raises(Denied):
-        store.forgetting.cut(MATCHER)
-    assert [one.session for one in store.forgetting.find(MATCHER)] == ["s1"]
+        store.cut(MATCHER)
+    assert [one.session for one in store.matching_turns(MATCHER)] == ["s1"]

@@ -78,7 +78,7 @@ def write_everywhere(workspace: Path) -> QaStore:
 def test_forgotten_session_is_in_no_byte(tmp_path: Path) -> None:
     store = write_everywhere(tmp_path)
     assert len(files_with(tmp_path, CANARY)) == 8
-    gone = store.forgetting.forget(SECRET, agent="main")
+    gone = store.forget(SECRET, agent="main")
     assert files_with(tmp_path, CANARY) == []
     assert (gone.turns, gone.answers) == (1, 1)
     assert files_with(tmp_path, "secret") == []
@@ -88,7 +88,7 @@ def test_forgotten_session_is_in_no_byte(tmp_path: Path) -> None:
         "other"
     ]
     with pytest.raises(NotFound):
-        store.forgetting.forget(SECRET, agent="main")
+        store.forget(SECRET, agent="main")
 
 
 def test_damaged_copy_of_another_session_stays(tmp_path: Path) -> None:
@@ -97,7 +97,7 @@ def test_damaged_copy_of_another_session_stays(tmp_path: Path) -> None:
     say(store, "other", "is that so, hm?")
     copy = tmp_path / "memory/qa-index.json.damaged-01234567"
     copy.write_bytes(b'{"sessions": [{"session_id": "secret-2", "q": "is that so, hm?"')
-    store.forgetting.forget(SECRET, agent="main")
+    store.forget(SECRET, agent="main")
     assert copy.exists()
 
 
@@ -106,7 +106,7 @@ def test_session_of_another_agent_cannot_be_forgotten(tmp_path: Path) -> None:
     say(store, SECRET, CANARY)
     before = files_with(tmp_path, CANARY)
     with pytest.raises(NotFound):
-        store.forgetting.forget(SECRET, agent="other")
+        store.forget(SECRET, agent="other")
     assert files_with(tmp_path, CANARY) == before
 
 
@@ -114,7 +114,7 @@ def forget_and_die(workspace: str, fatal: str) -> None:
     """Forget, and be killed at the n-th system call."""
     store = opened(Path(workspace))
     kill_at_system_call(int(fatal))
-    store.forgetting.forget(SECRET, agent="main")
+    store.forget(SECRET, agent="main")
     os.write(1, b"!")
 
 
@@ -126,17 +126,17 @@ def test_killed_forgetting_is_finished_later(tmp_path: Path, fatal: int) -> None
         told = killed.stdout.read()
         assert (killed.wait() == -signal.SIGKILL) != (b"!" in told)
     store = opened(tmp_path)
-    store.forgetting.finish(SECRET, agent="main", asked_at=ASKED_AT)
+    store.finish_forgetting(SECRET, agent="main", asked_at=ASKED_AT)
     assert files_with(tmp_path, CANARY) == []
     assert len(store.sessions.read(SessionId("other"), agent="main").turns) == 2
     # again, as after a kill before completion was recorded
-    store.forgetting.finish(SECRET, agent="main", asked_at=ASKED_AT)
+    store.finish_forgetting(SECRET, agent="main", asked_at=ASKED_AT)
 
 
 def test_session_begun_after_the_request_stays(tmp_path: Path) -> None:
     store = opened(tmp_path)
     say(store, SECRET, "a new conversation", at=ASKED_AT + timedelta(seconds=1))
-    store.forgetting.finish(SECRET, agent="main", asked_at=ASKED_AT)
+    store.finish_forgetting(SECRET, agent="main", asked_at=ASKED_AT)
     assert len(store.sessions.read(SECRET, agent="main").turns) == 1
 
 
@@ -146,13 +146,13 @@ def test_concurrent_append_restores_nothing_forgotten(tmp_path: Path) -> None:
         say(stores[0], SECRET, f"it is {CANARY}")
         with ThreadPoolExecutor(3) as pool:
             adding = [pool.submit(say, store, SECRET, f"later {number}") for number, store in enumerate(stores * 4)]
-            forgetting = pool.submit(stores[0].forgetting.forget, SECRET, agent="main")
+            forgetting = pool.submit(stores[0].forget, SECRET, agent="main")
             assert forgetting.result().turns >= 1
             for one in adding:
                 one.result()
         assert files_with(tmp_path, CANARY) == []
         with contextlib.suppress(NotFound):
-            stores[1].forgetting.forget(SECRET, agent="main")
+            stores[1].forget(SECRET, agent="main")
 
 
 def test_concurrent_archiving_restores_nothing_forgotten(tmp_path: Path) -> None:
@@ -164,7 +164,7 @@ def test_concurrent_archiving_restores_nothing_forgotten(tmp_path: Path) -> None
             stores[1].archive.put_away(BEGUN + timedelta(days=99))
         with ThreadPoolExecutor(2) as pool:
             moving = pool.submit(stores[1].archive.put_away, BEGUN + timedelta(days=99))
-            assert pool.submit(stores[0].forgetting.forget, SECRET, agent="main").result().turns == 1
+            assert pool.submit(stores[0].forget, SECRET, agent="main").result().turns == 1
             moving.result()
         stores[1].sessions.flush()
         assert files_with(tmp_path, CANARY) == []
@@ -276,7 +276,7 @@ def test_full_store_keeps_only_the_question(tmp_path: Path) -> None:
     assert added is not None
     assert (added.turn.answer, added.dropped_answer) == (None, "b" * 100)
     for number in range(1, 8):
-        store.forgetting.forget(SessionId(f"s{number}"), agent="main")
+        store.forget(SessionId(f"s{number}"), agent="main")
     store.archive.make_room()
     assert not store.archive.usage.is_full
     say(store, "s0", "and again?", answer="c" * 100)
@@ -297,7 +297,7 @@ def test_turn_is_refused_at_four_times_the_limit(tmp_path: Path) -> None:
     with pytest.raises(StoreUnavailable, match="no room"):
         say(store, "new", "one more")
     assert (tmp_path / "memory/sessions/s.json").read_bytes() == after
-    store.forgetting.forget(SessionId("s"), agent="main")
+    store.forget(SessionId("s"), agent="main")
     store.archive.make_room()
     say(store, "new", "one more")
     assert store.sessions.read(SessionId("new"), agent="main").turns[-1].question == "one more"
@@ -320,5 +320,5 @@ def test_forgetting_reports_a_change(tmp_path: Path) -> None:
     store = opened(tmp_path, on_change=lambda: changes.append("changed"))
     say(store, SECRET, "What is the code?", answer=CANARY)
     changes.clear()
-    store.forgetting.forget(SECRET, agent="main")
+    store.forget(SECRET, agent="main")
     assert changes

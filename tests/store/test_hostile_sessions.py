@@ -100,7 +100,7 @@ def test_store_continues_with_an_edited_file(data: bytes) -> None:
         added = store.turns.append("good", raw, agent="main")
         assert added is not None
         store.sessions.flush()
-        assert store.sequences.find("walrus", agent="main").turns
+        assert store.find_turns("walrus", agent="main").turns
         assert not store.sessions.main_problems
         source = QaConversations(store.sessions, "main")
         for path in source.scan({}, is_forced=True).due:

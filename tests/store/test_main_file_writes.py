@@ -72,7 +72,7 @@ def test_session_forgotten_during_write_is_in_no_file(
     held = HeldWrite(store, monkeypatch)
     flush = threads.submit(store.sessions.flush)
     assert held.begun.wait(30)
-    forgetting = threads.submit(store.forgetting.forget, SessionId("quetzal"), agent="main")
+    forgetting = threads.submit(store.forget, SessionId("quetzal"), agent="main")
     assert not flush.done()
     held.release.set()
     assert forgetting.result(30).turns == 1

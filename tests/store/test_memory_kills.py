@@ -9,7 +9,6 @@ import pytest
 
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.memories.kinds import WrittenBy
-from memoryd.memory.journal import Undoing
 from memoryd.store.ledger.changes import ChangeFilter, ChangeState
 from tests.fault.faults import has_strace, most_calls, ran_traced
 from tests.store.remembering import BEFORE, CORE, LOG, PAGE, journal_in
@@ -59,7 +58,7 @@ async def _check_and_undo(folder: Path, path: RelativePath) -> None:
         assert not [one for one in file.parent.iterdir() if one.name.startswith(".memoryd-")]
         for row in rows:
             before = b"" if not row.hash_before else BEFORE[path]
-            await Undoing(journal).undo(row.id)
+            await journal.undo(row.id)
             assert (file.read_bytes() if file.exists() else b"") == before
 
 

@@ -84,10 +84,10 @@ def test_seven_turns_match_the_reference_files(seven: QaStore, tmp_path: Path) -
 
 def test_context_is_the_matching_sequence(seven: QaStore, tmp_path: Path) -> None:
     for store in (seven, opened(tmp_path)):
-        found = store.sequences.find("你觉得这个设计怎么样？", agent="main", current=NAME, turns=3)
+        found = store.find_turns("你觉得这个设计怎么样？", agent="main", current=NAME, turns=3)
         assert [turn.seq for turn in found.turns] == [5, 6, 7]
         assert found.choice.why is Chosen.CURRENT_MATCHES
-        assert [turn.seq for turn in store.sequences.find(None, agent="main", current=NAME).turns] == [3, 4, 5, 6, 7]
+        assert [turn.seq for turn in store.find_turns(None, agent="main", current=NAME).turns] == [3, 4, 5, 6, 7]
 
 
 def test_session_ends_after_six_idle_hours(seven: QaStore) -> None:
@@ -141,9 +141,9 @@ def test_late_turn_is_ordered_by_its_time(seven: QaStore, tmp_path: Path) -> Non
     assert added is not None
     assert (added.session, added.turn.seq) == (NAME, 8)
     for store in (seven, opened(tmp_path)):
-        found = store.sequences.find("the umbrella", agent="main", current=NAME, turns=3)
+        found = store.find_turns("the umbrella", agent="main", current=NAME, turns=3)
         assert [turn.seq for turn in found.turns] == [3, 8, 4]
-        last = store.sequences.find(None, agent="main", current=NAME, turns=9)
+        last = store.find_turns(None, agent="main", current=NAME, turns=9)
         assert [turn.seq for turn in last.turns] == [1, 2, 3, 8, 4, 5, 6, 7]
 
 
@@ -264,7 +264,7 @@ def test_foreign_main_file_is_reported_and_never_written(tmp_path: Path, foreign
     store.sessions.flush()
     assert (tmp_path / MAIN).read_bytes() == foreign
     assert [problem.split(":")[0] for problem in problems_of(store)] == [MAIN]
-    assert [turn.seq for turn in opened(tmp_path).sequences.find("boiler", agent="main").turns] == [1]
+    assert [turn.seq for turn in opened(tmp_path).find_turns("boiler", agent="main").turns] == [1]
 
 
 def test_foreign_topics_file_is_reported_and_never_written(tmp_path: Path) -> None:
@@ -353,7 +353,7 @@ def test_start_reads_only_changed_sessions(tmp_path: Path, monkeypatch: pytest.M
     again = opened(tmp_path)
     assert read == ["s3"]
     assert len(again.sessions.of("main")) == 9
-    assert again.sequences.find("flush", agent="main").choice.session == "s3"
+    assert again.find_turns("flush", agent="main").choice.session == "s3"
 
 
 def test_long_session_with_stub_is_found(tmp_path: Path) -> None:
@@ -363,10 +363,10 @@ def test_long_session_with_stub_is_found(tmp_path: Path) -> None:
     again = opened(tmp_path)
     (entry,) = again.sessions.of("main")
     assert isinstance(entry, SessionStub)
-    found = again.sequences.find("how to configure Valve30", agent="main", turns=2)
+    found = again.find_turns("how to configure Valve30", agent="main", turns=2)
     assert [turn.question for turn in found.turns] == ["how to configure Valve29", "how to configure Valve30"]
     say(again, "long", "and the boiler?")
-    assert again.sequences.find("boiler", agent="main", turns=1).turns[0].seq == 61
+    assert again.find_turns("boiler", agent="main", turns=1).turns[0].seq == 61
 
 
 def test_long_session_is_found_by_single_words_once_learned(tmp_path: Path) -> None:
@@ -376,15 +376,15 @@ def test_long_session_is_found_by_single_words_once_learned(tmp_path: Path) -> N
     say(store, "short", "where is the harbour?")
     store.sessions.flush()
     again = opened(tmp_path)
-    assert again.sequences.find("is that adapter made of brass?", agent="main").choice.session is None
-    again.sequences.learn()
-    assert again.sequences.find("is that adapter made of brass?", agent="main").choice.session == "long"
-    assert again.sequences.find("is that adapter made of brass?", agent="other").choice.session is None
+    assert again.find_turns("is that adapter made of brass?", agent="main").choice.session is None
+    again.learn()
+    assert again.find_turns("is that adapter made of brass?", agent="main").choice.session == "long"
+    assert again.find_turns("is that adapter made of brass?", agent="other").choice.session is None
     (entry,) = (one for one in again.sessions.of("main") if isinstance(one, SessionStub))
     assert entry.turns == 61
-    again.forgetting.forget(SessionId("long"), agent="main")
-    again.sequences.learn()
-    assert again.sequences.find("is that adapter made of brass?", agent="main").choice.session is None
+    again.forget(SessionId("long"), agent="main")
+    again.learn()
+    assert again.find_turns("is that adapter made of brass?", agent="main").choice.session is None
 
 
 def test_marked_answer_below_threshold_is_stored(tmp_path: Path) -> None:
@@ -393,7 +393,7 @@ def test_marked_answer_below_threshold_is_stored(tmp_path: Path) -> None:
     assert added is not None
     assert (added.turn.answer, added.dropped_answer) == (None, "hello")
     store.turns.mark(SessionId("s"), 1, "hello", agent="main")
-    assert opened(tmp_path).sequences.find(None, agent="main", current="s").turns[0].answer == "hello"
+    assert opened(tmp_path).find_turns(None, agent="main", current="s").turns[0].answer == "hello"
     for name, seq, agent in (("s", 2, "main"), ("s", 1, "other"), ("t", 1, "main")):
         with pytest.raises(NotFound):
             store.turns.mark(SessionId(name), seq, "x", agent=agent)
@@ -453,9 +453,9 @@ def test_each_agent_has_its_own_sessions(seven: QaStore, tmp_path: Path) -> None
     for store in (seven, opened(tmp_path)):
         for message in ("你觉得这个设计怎么样？", "记忆的设计", None):
             for current in (None, NAME, "theirs"):
-                found = store.sequences.find(message, agent="other", current=current)
+                found = store.find_turns(message, agent="other", current=current)
                 assert {turn.question for turn in found.turns} <= {"记忆的设计"}
-                assert store.sequences.find(message, agent="nobody", current=current).turns == ()
+                assert store.find_turns(message, agent="nobody", current=current).turns == ()
         with pytest.raises(Denied):
             say(store, NAME, "whose?", agent="other")
         with pytest.raises(NotFound):
@@ -469,14 +469,14 @@ def test_read_only_store_refuses_writes_and_answers(seven: QaStore, tmp_path: Pa
         lambda: say(store, NAME, "x"),
         lambda: store.turns.mark(name, 1, "x", agent="main"),
         lambda: store.turns.set_remembered(name, False, agent="main"),
-        lambda: store.forgetting.forget(name, agent="main"),
+        lambda: store.forget(name, agent="main"),
         lambda: store.archive.put_away(BEGUN + timedelta(days=99)),
         store.sessions.flush,
     ):
         with pytest.raises(Denied):
             write()
     assert bytes_in(tmp_path) == before
-    assert [turn.seq for turn in store.sequences.find(None, agent="main", current=NAME, turns=1).turns] == [7]
+    assert [turn.seq for turn in store.find_turns(None, agent="main", current=NAME, turns=1).turns] == [7]
 
 
 def test_empty_workspace_stays_empty(tmp_path: Path) -> None:
@@ -489,9 +489,9 @@ def test_empty_workspace_stays_empty(tmp_path: Path) -> None:
 def test_turn_written_by_another_process_is_seen(tmp_path: Path) -> None:
     one, other = opened(tmp_path), opened(tmp_path)
     say(one, "s", "first")
-    assert [turn.question for turn in other.sequences.find(None, agent="main", current="s").turns] == ["first"]
+    assert [turn.question for turn in other.find_turns(None, agent="main", current="s").turns] == ["first"]
     say(other, "s", "second")
-    assert [turn.question for turn in one.sequences.find(None, agent="main", current="s").turns] == ["first", "second"]
+    assert [turn.question for turn in one.find_turns(None, agent="main", current="s").turns] == ["first", "second"]
 
 
 def test_interests_keep_answers(tmp_path: Path) -> None:

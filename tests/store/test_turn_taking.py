@@ -319,7 +319,7 @@ def test_transcript_forgotten_while_read_stays_forgotten(tmp_path: Path, monkeyp
 
     def forgetting(*arguments: Any) -> Any:
         taking.withheld.add(NAME)
-        taking.store.forgetting.forget(SESSION, agent="main")
+        taking.store.forget(SESSION, agent="main")
         return real(*arguments)
 
     monkeypatch.setattr(turn_taking, "read_turns", forgetting)

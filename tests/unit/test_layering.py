@@ -25,7 +25,7 @@ ORDER = [
     "models",
     "embed",
 ]
-ORDER += ["rerank", "llm", "index", "search", "qmd", "sessions", "memory", "team", "agents", "api", "web", "daemon"]
+ORDER += ["rerank", "llm", "index", "search", "sessions", "qmd", "memory", "team", "agents", "api", "web", "daemon"]
 WINGS = ("", "text", "ranking", "memories", "sessions")
 """The parts of the domain in order; the first is the files outside its folders."""
 OTHER_SIDE = {"client", "mcp", "hooks", "service", "cli"}

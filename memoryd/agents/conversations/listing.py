@@ -74,12 +74,12 @@ class QaSessions(Struct, frozen=True):
 
     async def forget(self, session: SessionId) -> ForgottenFiles:
         """Remove a session from all our files, even if it is damaged. Raises NotFound."""
-        return await require_qa(self.shared).write(lambda store: store.forgetting.forget(session, agent=self.agent))
+        return await require_qa(self.shared).write(lambda store: store.forget(session, agent=self.agent))
 
     async def finish_forgetting(self, session: SessionId, requested_at: datetime) -> None:
         """Finish a removal that was interrupted."""
         await require_qa(self.shared).write(
-            lambda store: store.forgetting.finish(session, agent=self.agent, asked_at=requested_at)
+            lambda store: store.finish_forgetting(session, agent=self.agent, asked_at=requested_at)
         )
 
     async def set_remembered(self, session: SessionId, is_remembered: bool) -> None:

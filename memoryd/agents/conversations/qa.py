@@ -303,7 +303,7 @@ class AgentQa(Struct, frozen=True):
             # without a message, session or key: the session with the last message
             current = store.turns.newest_session(None, self.agent.id)
         turns = self.agent.memory.qa.context_turns if options.turns is None else options.turns
-        return store.sequences.find(
+        return store.find_turns(
             message,
             agent=self.agent.id,
             current=current,

@@ -38,7 +38,7 @@ from memoryd.errors import MemorydError, StoreError, TextModelUnavailable
 from memoryd.memory.book import MemoryCache
 from memoryd.memory.forgetting.tombstones import TombstoneStore
 from memoryd.memory.journal import Journal
-from memoryd.memory.llm import Prose
+from memoryd.memory.llm import MemoryModel
 from memoryd.memory.retaining import Retaining, StatementHashes
 from memoryd.retry import wait_within
 
@@ -76,7 +76,7 @@ class SessionSummarizer(Struct, frozen=True):
     or that were forgotten or taken back.
     """
 
-    prose: Prose
+    prose: MemoryModel
     book: MemoryCache
     tombstones: TombstoneStore
     stated: StatementHashes
@@ -178,10 +178,10 @@ class SessionMemories(Struct, frozen=True, kw_only=True):
         """
         if self.shared is None or not key:
             return None
-        current = await self.shared.read(lambda store: store.ends.current(key, self.agent))
+        current = await self.shared.read(lambda store: store.current_session(key, self.agent))
         if current is None:
             return None
-        await self.shared.write(lambda store: store.ends.end(current.id))
+        await self.shared.write(lambda store: store.end_session(current.id))
         self._has_news.set()
         return current.id
 
@@ -193,7 +193,7 @@ class SessionMemories(Struct, frozen=True, kw_only=True):
         self.journal.check_writable()
         if self.shared is None or not key or await self.is_excluded(key):
             return NOTHING_TO_SUM_UP, ()
-        current = await self.shared.read(lambda store: store.ends.current(key, self.agent))
+        current = await self.shared.read(lambda store: store.current_session(key, self.agent))
         if current is None:
             return NOTHING_TO_SUM_UP, ()
         if 0 < current.last_seq == current.summed_up:
@@ -203,7 +203,7 @@ class SessionMemories(Struct, frozen=True, kw_only=True):
             return NOTHING_TO_SUM_UP, ()
         line = self._line(Kind.SUMMARY, current, summary.text, *summary.tags)
         retention = await self.retaining.retain([line], agent=self.agent, by=WrittenBy.CAPTURE)
-        await self.shared.write(lambda store: store.ends.note_summary_end(current.id, current.last_seq))
+        await self.shared.write(lambda store: store.note_summary_end(current.id, current.last_seq))
         placed, status = retention.placed[0], "Summed up" if any(retention.added) else "Summed up already"
         where = f"{status}: {retention.path}#L{placed.start_line}"
         return "\n".join(filter(None, [where, line.text, summary.remark])), (placed.line.id,)
@@ -227,7 +227,7 @@ class SessionMemories(Struct, frozen=True, kw_only=True):
         Raises StoreError, NotNow.
         """
         now = shared.now()
-        for session in await shared.read(lambda store: list(store.ends.due(self.agent, now))):
+        for session in await shared.read(lambda store: list(store.ended_sessions(self.agent, now))):
             try:
                 await self._settle_session(shared, session)
             except (MemorydError, OSError) as exc:
@@ -237,9 +237,9 @@ class SessionMemories(Struct, frozen=True, kw_only=True):
     async def _settle_session(self, shared: WorkspaceQa, session: Session) -> None:
         if session.end is SessionEnd.OPEN:
             # from here on no message continues it
-            await shared.write(lambda store: store.ends.end(session.id))
+            await shared.write(lambda store: store.end_session(session.id))
         await self._write_memory(session)
-        await shared.write(lambda store: store.ends.note_summarised(session.id))
+        await shared.write(lambda store: store.note_summarised(session.id))
 
     async def _write_memory(self, session: Session) -> None:
         if not session.is_remembered or (session.key and await self.is_excluded(session.key)):

@@ -18,7 +18,7 @@ from memoryd.agents.retained.documents import AgentDocuments
 from memoryd.agents.retained.entities import AgentEntities
 from memoryd.agents.retained.opinions import AgentOpinions, ReflectUse
 from memoryd.agents.retained.recall import AgentRecall
-from memoryd.agents.retained.replacing import AgentReplacing
+from memoryd.agents.retained.replacing import AgentEdits
 from memoryd.agents.retained.retaining import SHOWS_SECRET, AgentCore, AgentRetaining
 from memoryd.agents.retained.transfer import AgentTransfer
 from memoryd.agents.search import AgentVerifying, make_searchable
@@ -48,7 +48,7 @@ from memoryd.memory.book import MemoryCache
 from memoryd.memory.forgetting.forgetting import MemoryForgetting
 from memoryd.memory.forgetting.planning import copied_memories, lines_undone
 from memoryd.memory.forgetting.tombstones import TombstoneStore
-from memoryd.memory.journal import Edit, Journal, NoteChange, Undoing, stored_hunks, undoing_run
+from memoryd.memory.journal import Edit, Journal, NoteChange, stored_hunks, undoing_run
 from memoryd.memory.reflect.proposals import ProposalQueue
 from memoryd.memory.retaining import with_undo_hint
 from memoryd.memory.touches import NO_FILE
@@ -117,24 +117,24 @@ class AgentChanges(Struct, frozen=True, kw_only=True):
             raise InvalidRequest(f"since: {exc}", hint="give a date, 2026-11-18, or 7d for as long ago") from exc
 
     async def undo(self, number: int | None, run: str | None, *, is_dry_run: bool) -> UndoReply:
-        """Undo a change, or all changes of one run; raises what `Undoing.undo` does, and InvalidRequest for neither."""
+        """Undo a change, or all changes of one run; raises what `Journal.undo` does, and InvalidRequest for neither."""
         if (number is None) == (run is None):
             raise InvalidRequest("give the number of a change, or a run", hint="memoryctl changes lists both")
-        undoing, row = Undoing(self.journal), None if number is None else await self.journal.changes.get(number)
+        row = None if number is None else await self.journal.changes.get(number)
         if row is not None and row.writer == WrittenBy.FORGET and not is_dry_run:
             # if the change cannot be undone, its memory must stay forgotten
             self.journal.check_writable()
-            await undoing.undo(row.id, is_dry_run=True)
+            await self.journal.undo(row.id, is_dry_run=True)
             # before its lines are restored: otherwise they would be removed as reappeared memories
             for memory in copied_memories([row]).memories.values():
                 await self.tombstones.release(memory.id, memory.text)
         left: list[str] = []
         if number is None:
-            undone, left = await undoing.undo_run(run or "", is_dry_run=is_dry_run)
+            undone, left = await self.journal.undo_run(run or "", is_dry_run=is_dry_run)
         elif row is not None and row.path == NO_FILE:
             undone = [(row, await self._restore_tiers(row, is_dry_run=is_dry_run))]
         else:
-            undone = await undoing.undo(number, is_dry_run=is_dry_run)
+            undone = await self.journal.undo(number, is_dry_run=is_dry_run)
         for row, by in undone:
             if by and row.writer == WrittenBy.PROPOSAL:
                 await self.proposals.reopen(row.run)
@@ -347,7 +347,7 @@ class Retained(Struct, frozen=True, kw_only=True):
     capture: AgentCapture
     """Capture from messages to the agent."""
     documents: AgentDocuments
-    document_edits: AgentReplacing
+    document_edits: AgentEdits
     transfer: AgentTransfer
 
     @property

@@ -1,22 +1,17 @@
-"""Memories of an agent as documents: search, get, list, count and explain; add, pin, weigh and delete.
+"""Memories of an agent as documents: search, get, list, count and explain.
 
-Reads return what recall may return; the id of a hidden memory gives the same error as an unknown id. The owner may
-change all visible memories; a session may change only those of its own agent, and none in the core, which others rely
-on.
+Reads return what recall may return; the id of a hidden memory gives the same error as an unknown id.
 """
 
 import asyncio
-import contextlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from datetime import date, datetime, tzinfo
-from functools import partial
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from memoryd.agents.retained.recall import AgentRecall, RecallOptions
-from memoryd.agents.retained.retaining import AgentRetaining
-from memoryd.agents.search import check_scope, make_searchable
+from memoryd.agents.search import check_scope
 from memoryd.agents.workspace.index import WorkspaceIndex
 from memoryd.config.agents import Agent
 from memoryd.domain.access import Admitted
@@ -38,31 +33,23 @@ from memoryd.domain.memories.documents import (
     stats_of,
     visible_memories,
 )
-from memoryd.domain.memories.edits import OWN_CHANNELS, AttributeChange, MemoryDraft
-from memoryd.domain.memories.kinds import GLOBAL, Kind, MemoryId, is_team, unnamed_scope
-from memoryd.domain.memories.recall_filters import WORKSPACE, RecallFilters, named_entity
+from memoryd.domain.memories.kinds import MemoryId
+from memoryd.domain.memories.recall_filters import RecallFilters, named_entity
 from memoryd.domain.memories.tiers import RelevanceTerms
 from memoryd.domain.ranking.filters import parse_instant
-from memoryd.errors import Denied, InvalidRequest, NotFound, NotNow, StoreError
+from memoryd.errors import InvalidRequest, NotFound
 from memoryd.index.threads import with_pauses
 from memoryd.memory.recall.query import Recalled
-from memoryd.memory.retaining import LineEditing, StatementHashes
 from memoryd.memory.usage import UsageCache
 from memoryd.replies.memories import (
     DecayedMemoryReply,
-    MemoryAddReply,
     MemoryDecayReply,
-    MemoryDeleteReply,
     MemoryDocumentReply,
-    MemoryEditReply,
     MemoryListReply,
     MemoryStatsReply,
     MemoryWhyReply,
     RelevanceTermsReply,
 )
-
-NOT_OWN = "a session changes only memories of its own agent"
-NOT_OWN_HINT = "the owner may, by `memoryctl memories`"
 
 
 class AgentDocuments(Struct, frozen=True, kw_only=True):
@@ -287,145 +274,3 @@ def _terms(terms: RelevanceTerms) -> RelevanceTermsReply:
         relevance=round(terms.relevance, DIGITS),
         leaves_core_in_days=None if terms.leaves_core_in is None else round(terms.leaves_core_in, DIGITS),
     )
-
-
-class AgentDocumentEdits(Struct, frozen=True, kw_only=True):
-    """Adds, changes and deletes memories of one agent."""
-
-    documents: AgentDocuments
-    retaining: AgentRetaining
-    editing: LineEditing
-    stated: StatementHashes
-
-    async def add(
-        self,
-        text: str,
-        *,
-        admitted: Admitted,
-        kind: Kind | None = None,
-        importance: float | None = None,
-        scope: str = "",
-        tags: Sequence[str] = (),
-        pinned: bool = False,
-        by_agent: bool = False,
-    ) -> MemoryAddReply:
-        """State a memory in today's log. Without a scope, a memory from a session belongs to its agent.
-
-        `by_agent`: a model states it through its owner's socket, and gets the rights of a session. Raises what
-        `AgentRetaining.retain` does.
-        """
-        stater = replace(admitted, is_owner=admitted.is_owner and not by_agent)
-        draft = MemoryDraft(
-            text=text,
-            kind=kind,
-            default_kind=Kind.NOTE,
-            importance=importance,
-            scope=self._scope_of_statement(scope, stater),
-            tags=tuple(tags),
-            is_pinned=pinned,
-        )
-        reply = await self.retaining.retain(draft, stater)
-        if not reply["searchable"] and reply["id"] not in (await self.documents.recall.book.current()).memories:
-            raise NotNow(
-                "it is written, and not indexed yet", hint="memoryctl status says why; it is found once it is read"
-            )
-        return MemoryAddReply(
-            memory=await self.documents.get(reply["id"], admitted),
-            created=reply["created"],
-            change=reply["change"],
-            searchable=reply["searchable"],
-            notes=reply["notes"],
-        )
-
-    async def set_pin(self, name: str, admitted: Admitted, *, is_pinned: bool) -> MemoryEditReply:
-        """Pin a memory, so that it never decays and is in the core of sessions, or unpin it.
-
-        Only the owner may; raises as `set_importance`.
-        """
-        return await self._change(name, AttributeChange(is_pinned=is_pinned), admitted)
-
-    async def set_importance(self, name: str, value: float, admitted: Admitted) -> MemoryEditReply:
-        """Set the importance, 0 to 1; a session may not set one that makes the memory core.
-
-        Raises NotFound, Denied, and what `LineEditing.change` does.
-        """
-        if not 0 <= value <= 1:
-            raise InvalidRequest(f"an importance is a number from 0 to 1, not {value}")
-        return await self._change(name, AttributeChange(importance=value), admitted)
-
-    async def delete(self, name: str, admitted: Admitted, *, is_dry_run: bool = False) -> MemoryDeleteReply:
-        """Delete all lines that state a memory; a session may not delete a pinned one. Raises as `set_importance`."""
-        memory = await self._own_memory(name, admitted)
-        self.retaining.rights.check_unpin(memory.line, is_owner=admitted.is_owner)
-        positions = await self.editing.lines(memory)
-        lines = [f"{path}#L{first}" + (f"-L{last}" if last > first else "") for path, first, last in positions]
-        reply = MemoryDeleteReply(
-            id=memory.id, deleted=False, lines=lines, changes=[], run=None, searchable=True, notes=[]
-        )
-        revoke = partial(self.editing.journal.revoke, [memory.line], {path for path, *_ in positions})
-        if is_dry_run:
-            return {**reply, "notes": [*await revoke(is_dry_run=True)]}
-        written = await self.editing.delete(memory, agent=self.asker(admitted))
-        # a memory that was written by hand is not captured again either
-        await self.stated.note([memory.text])
-        with contextlib.suppress(StoreError, Denied):
-            # usage that cannot be dropped now is pruned in a month, like that of any deleted line
-            await self.documents.usage.drop([memory.id])
-        return {
-            **reply,
-            "deleted": True,
-            "changes": list(written.numbers),
-            "run": written.run or None,
-            "searchable": await make_searchable(self.documents.index, written.paths),
-            "notes": [*await revoke()],
-        }
-
-    async def _change(self, name: str, change: AttributeChange, admitted: Admitted) -> MemoryEditReply:
-        memory, rights = await self._own_memory(name, admitted), self.retaining.rights
-        if change.is_pinned is not None:
-            rights.check_pin(is_owner=admitted.is_owner)
-        if change.importance is not None:
-            rights.check_importance(change.importance, is_owner=admitted.is_owner)
-        written = await self.editing.change(memory, change, agent=self.asker(admitted))
-        searchable = not written.changes or await make_searchable(self.documents.index, written.paths)
-        return MemoryEditReply(
-            memory=await self.documents.get(memory.id, admitted),
-            changed=bool(written.changes),
-            changes=list(written.numbers),
-            searchable=searchable,
-        )
-
-    async def _own_memory(self, name: str, admitted: Admitted) -> Memory:
-        """Return a memory that the asker may change, as on disk now; raises NotFound, Denied."""
-        self.editing.journal.check_writable()
-        memory = await self.documents.memory(name, admitted)
-        if not self.is_own(memory.scope, admitted):
-            raise Denied(NOT_OWN, hint=NOT_OWN_HINT)
-        return memory
-
-    def is_own(self, scope: str, admitted: Admitted) -> bool:
-        """Return whether the asker may change memories of this scope, which it can see."""
-        own = f"agent:{self.documents.agent.id}"
-        return (
-            admitted.is_owner or scope == own or scope.startswith(f"{own}:") or (not scope and self.documents.is_alone)
-        )
-
-    def _scope_of_statement(self, scope: str, admitted: Admitted) -> str:
-        """Return the scope of a new memory; raises Denied for one that a session may not write.
-
-        If the agent is alone in its workspace, the scope of all agents is its own, and a session may use it.
-        """
-        check_scope(scope)
-        if is_team(scope):
-            raise InvalidRequest("nothing is stated for a team", hint="state it, then `memoryctl team promote ID`")
-        if scope == GLOBAL and not admitted.is_owner:
-            scope = WORKSPACE
-        if scope == WORKSPACE and not self.is_own("", admitted):
-            raise Denied(NOT_OWN, hint=NOT_OWN_HINT)
-        if scope or admitted.is_owner or admitted.channel in OWN_CHANNELS:
-            return "" if scope == WORKSPACE else scope
-        return unnamed_scope(self.documents.agent.id, is_alone=self.documents.is_alone)
-
-    def asker(self, admitted: Admitted) -> str:
-        """Return the id of the asking agent, empty for the owner."""
-        return "" if admitted.is_owner else self.documents.agent.id

@@ -9,14 +9,12 @@ from zoneinfo import ZoneInfo
 import structlog
 from msgspec import Struct
 
-from memoryd.agents.workspace.index import WorkspaceIndex
 from memoryd.config.memory import ReflectSection
 from memoryd.domain.access import Admitted
 from memoryd.domain.memories.book import Book, Memory
 from memoryd.domain.memories.entities import slug_of
 from memoryd.domain.memories.kinds import MemoryId, Visibility, is_belief
 from memoryd.domain.memories.reflect.opinions import Step, replay_by_base
-from memoryd.domain.memories.reflect.pages import SharedMemories, shared_memories
 from memoryd.domain.memories.times.spans import is_due
 from memoryd.domain.ranking.filters import parse_instant
 from memoryd.errors import Denied, InvalidRequest, MemorydError, NotFound, NotNow
@@ -157,39 +155,10 @@ def _first_difference(opinion: OpinionWithEvidence) -> OpinionDifferenceReply | 
 
 log = structlog.get_logger(__name__)
 
-SETTLE_SECONDS = 60.0
-"""How long a run waits until the index has the files on disk."""
 POLL_SECONDS = 30.0
 """Interval of checking the clock: sleep or a clock change delays the time of day by no more than this."""
 RETRY_SECONDS = 600.0
 """Delay before a failed scheduled run is retried."""
-
-
-class CurrentMemories(Struct, frozen=True, kw_only=True):
-    """The memories of a workspace as on disk now."""
-
-    book: MemoryCache
-    index: WorkspaceIndex
-    seconds: float = SETTLE_SECONDS
-
-    async def now(self) -> Book:
-        """Return the book without other people's lines and conflict copies, once the index has the files on disk.
-
-        Raises NotNow if the index is incomplete, StoreError.
-        """
-        if not await self.index.follow(self.seconds):
-            raise NotNow("the notes are still being read", hint="try again in a moment")
-        # lines missing from an incomplete index would look like deleted memories
-        why = self.index.why_waiting or self.index.trouble
-        if why := why or ("" if self.index.is_ready else "it was not read yet"):
-            raise NotNow(f"the index does not have all notes: {why}", hint="memoryctl status says more")
-        if self.index.pending_files:
-            raise NotNow("some notes are still to be read", hint="memoryctl status says more")
-        return (await self.book.current()).without_copies
-
-    async def shared(self) -> SharedMemories:
-        """Return the memories that everyone may see; raises as `now` does."""
-        return await asyncio.to_thread(shared_memories, await self.now(), {})
 
 
 class ReflectUse(Struct, frozen=True, kw_only=True):

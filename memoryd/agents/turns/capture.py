@@ -27,7 +27,7 @@ from memoryd.domain.sessions.turns import Turn
 from memoryd.errors import MemorydError, NotFound, StoreError
 from memoryd.memory.capture.capturing import IN_FLIGHT, Capturing, LastTexts, MessageCapture
 from memoryd.memory.capture.queue import CaptureQueue, CaptureResult, CaptureTask, ShownSpans
-from memoryd.memory.llm import Distiller
+from memoryd.memory.llm import MemoryModel
 from memoryd.memory.recall.query import Recalled, RecalledMemory
 from memoryd.memory.retaining import Retaining
 from memoryd.store.ledger.ledger import Ledger
@@ -191,7 +191,7 @@ def workspace_capture(
         stated=shared.stated,
         queue=CaptureQueue(QueuedMessages(shared.ledger, shared.name)),
         day=lambda at: owner_time.day(at.timestamp()),
-        distiller=None if shared.text is None else Distiller(shared.text),
+        distiller=None if shared.text is None else MemoryModel(shared.text),
         is_enabled=section.enabled,
         identifiers=section.identifiers,
         in_groups=section.in_groups,

@@ -18,8 +18,11 @@ from memoryd.agents.workspace.settings import owners_time
 from memoryd.config.agents import Agent
 from memoryd.config.paths import state_dir
 from memoryd.domain.documents import RelativePath, is_turns_path, turns_path
+from memoryd.domain.memories.book import Book
 from memoryd.domain.memories.changes.tombstones import TextMatcher
+from memoryd.domain.memories.reflect.pages import SharedMemories, shared_memories
 from memoryd.embed.embedding import Embedding
+from memoryd.errors import NotNow
 from memoryd.llm.protocol import TextModel
 from memoryd.memory.book import MemoryCache, OpinionStore
 from memoryd.memory.forgetting.forgetting import MemoryForgetting, PrivateTraces
@@ -45,6 +48,8 @@ STRENGTH = 0.02
 FOLLOW_SECONDS = 60.0
 TROUBLED_SECONDS = 5.0
 """Seconds that an index which reports a problem may retry before the problem is returned."""
+SETTLE_SECONDS = 60.0
+"""How long a run of reflect waits until the index has the files on disk."""
 _PAGES = "bank/"
 
 
@@ -69,6 +74,25 @@ class WorkspaceMemories(Struct, frozen=True, kw_only=True):
     """The number of uses of each memory, and its tier."""
     shown: ShownTurns
     """The memories that were shown for each question."""
+
+    async def settled(self) -> Book:
+        """Return the book without other people's lines and conflict copies, once the index has the files on disk.
+
+        Raises NotNow if the index is incomplete, StoreError.
+        """
+        if not await self.index.follow(SETTLE_SECONDS):
+            raise NotNow("the notes are still being read", hint="try again in a moment")
+        # lines missing from an incomplete index would look like deleted memories
+        why = self.index.why_waiting or self.index.trouble
+        if why := why or ("" if self.index.is_ready else "it was not read yet"):
+            raise NotNow(f"the index does not have all notes: {why}", hint="memoryctl status says more")
+        if self.index.pending_files:
+            raise NotNow("some notes are still to be read", hint="memoryctl status says more")
+        return (await self.book.current()).without_copies
+
+    async def shared_now(self) -> SharedMemories:
+        """Return the memories that everyone may see; raises as `settled` does."""
+        return await asyncio.to_thread(shared_memories, await self.settled(), {})
 
 
 def workspace_memories(agents: Sequence[Agent], index: WorkspaceIndex, resources: DaemonResources) -> WorkspaceMemories:
@@ -197,7 +221,7 @@ class WorkspaceConversations(Struct, frozen=True):
 
     async def find(self, words: TextMatcher) -> tuple[Sequence[str], Sequence[str]]:
         """Return the turns of sessions and the transcripts that contain the words. Raises StoreError, NotNow."""
-        turns = [] if self.shared is None else await self.shared.read(lambda store: store.forgetting.find(words))
+        turns = [] if self.shared is None else await self.shared.read(lambda store: store.matching_turns(words))
         transcripts: dict[str, None] = {}
         for conversations in self._open:
             rows = await chunks_with(conversations.database, words)
@@ -206,7 +230,7 @@ class WorkspaceConversations(Struct, frozen=True):
 
     async def cut(self, words: TextMatcher) -> Sequence[str]:
         """Remove the words from turns and indexes; return the changed turns. Raises StoreError, Denied, NotNow."""
-        cut = [] if self.shared is None else await self.shared.write(lambda store: store.forgetting.cut(words))
+        cut = [] if self.shared is None else await self.shared.write(lambda store: store.cut(words))
         for conversations in self._open:
             # including what an earlier attempt cut but did not remove from the index
             paths = {row.path for row in await chunks_with(conversations.database, words) if is_turns_path(row.path)}

@@ -10,7 +10,7 @@ from memoryd.agents.conversations.forgetting import Forgetting
 from memoryd.agents.conversations.listing import ConversationList, QaSessions
 from memoryd.agents.conversations.qa import AgentQa
 from memoryd.agents.conversations.showing import StoredConversations
-from memoryd.agents.retained.opinions import CurrentMemories, ReflectUse
+from memoryd.agents.retained.opinions import ReflectUse
 from memoryd.agents.search import export_settings
 from memoryd.agents.status.figures import IndexCounter
 from memoryd.agents.turns.capture import WorkspaceCapture, workspace_capture
@@ -34,10 +34,10 @@ from memoryd.domain.documents import is_conflict_copy, transcript_path
 from memoryd.embed.choice import media_rules
 from memoryd.embed.embedding import Embedding
 from memoryd.memory.forgetting.forgetting import MemoryForgetting
-from memoryd.memory.llm import Labeller, Prose
+from memoryd.memory.llm import MemoryModel
 from memoryd.memory.machines import MachineJournal
 from memoryd.memory.reflect.proposals import ProposalQueue
-from memoryd.memory.reflect.run import PageSummaries, Reflecting
+from memoryd.memory.reflect.run import Reflecting
 from memoryd.qmd.agent import AgentQmd, QmdDependencies
 from memoryd.rerank.reranking import Reranking
 from memoryd.sessions.transcripts.conversations import visible_transcripts
@@ -132,20 +132,18 @@ def workspace_reflect(agents: Sequence[Agent], memories: WorkspaceMemories, reso
     """Create the reflection of a workspace, on request or by schedule; the settings of its first agent apply."""
     settings, zone = agents[0].memory.reflect, owners_time(agents[0].memory).zone
     publish = publish_to_each(agents, resources.publish)
-    settled, name = CurrentMemories(book=memories.book, index=memories.index), str(memories.name)
-    indexer = memories.index.indexer
+    name, indexer = str(memories.name), memories.index.indexer
     reflecting = Reflecting(
-        book=settled.now,
+        book=memories.settled,
         known=lambda: {path for path in indexer.known_paths if not is_conflict_copy(path)},
         is_indexed=lambda path: path in indexer.known_paths,
         journal=memories.journal,
         opinions=memories.opinions,
-        queue=ProposalQueue(ProposalRows(memories.ledger, name), memories.journal, settled.shared),
+        queue=ProposalQueue(ProposalRows(memories.ledger, name), memories.journal, memories.shared_now),
         runs=ReflectRuns(memories.ledger, name),
         tombstones=memories.tombstones,
         core_chars=agents[0].memory.core.max_chars,
-        labeller=None if memories.text is None else Labeller(memories.text),
-        summaries=None if memories.text is None else PageSummaries(Prose(memories.text)),
+        model=None if memories.text is None else MemoryModel(memories.text),
         tell=lambda step, count: publish(Event.REFLECT, {"step": step, "count": count}),
     )
     return ReflectUse(reflecting=reflecting, settings=settings, zone=zone)

@@ -128,7 +128,7 @@ class WorkspaceQa:
                 await asyncio.to_thread(sessions.scan if is_open else sessions.open)
                 self._opened.set()
                 # not part of `open`: a start would have to wait for an archive of a year
-                await asyncio.to_thread(self.store.sequences.learn)
+                await asyncio.to_thread(self.store.learn)
             except MemorydError as exc:
                 self._trouble = str(exc)
             else:

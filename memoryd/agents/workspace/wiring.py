@@ -9,7 +9,7 @@ from memoryd.agents.retained.documents import AgentDocuments
 from memoryd.agents.retained.entities import AgentEntities
 from memoryd.agents.retained.opinions import AgentOpinions
 from memoryd.agents.retained.recall import AgentRecall
-from memoryd.agents.retained.replacing import AgentReplacing
+from memoryd.agents.retained.replacing import AgentEdits
 from memoryd.agents.retained.retaining import AgentCore, AgentRetaining, CoreRights
 from memoryd.agents.retained.transfer import AgentTransfer
 from memoryd.agents.search import AgentFiles, AgentSearch, AgentVerifying, conversation_arm
@@ -24,7 +24,7 @@ from memoryd.agents.workspace.qa import LateMessages
 from memoryd.agents.workspace.settings import owners_time, search_settings
 from memoryd.config.agents import Agent
 from memoryd.files.excerpts import FileChecker, no_qmd
-from memoryd.memory.llm import Prose
+from memoryd.memory.llm import MemoryModel
 from memoryd.memory.recall.answer import EntityPages
 from memoryd.memory.recall.eligible import EligibleMemories
 from memoryd.memory.recall.recaller import Recaller
@@ -155,9 +155,7 @@ def retained(agent: Agent, shared: WorkspaceResources, own: AgentResources) -> R
         facts=recall.eligible.facts,
     )
     documents = AgentDocuments(recall=recall, index=shared.index, zone=owner.zone)
-    edits = AgentReplacing(
-        documents=documents, retaining=retaining, editing=LineEditing(journal), stated=memories.stated
-    )
+    edits = AgentEdits(documents=documents, retaining=retaining, editing=LineEditing(journal), stated=memories.stated)
     return Retained(
         agent=agent,
         book=memories.book,
@@ -269,7 +267,7 @@ def _sessions(agent: Agent, shared: WorkspaceResources, log: TurnLog, capture: A
         shared=log.shared,
         journal=memories.journal,
         retaining=Retaining(memories.journal, time.today),
-        summing=SessionSummarizer(Prose(memories.text), memories.book, memories.tombstones, memories.stated),
+        summing=SessionSummarizer(MemoryModel(memories.text), memories.book, memories.tombstones, memories.stated),
         is_excluded=log.is_excluded,
         scope=capture.scope,
         day=time.day,

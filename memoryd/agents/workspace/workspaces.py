@@ -29,7 +29,6 @@ from memoryd.errors import StoreError
 from memoryd.index.embedding_loop import EmbeddingLoop
 from memoryd.index.state import Publish
 from memoryd.index.watcher import FileWatcher
-from memoryd.memory.usage import UsageMaintenance
 from memoryd.qmd.agent import AgentQmd, delete_unused_homes
 from memoryd.rerank.reranking import Reranking
 
@@ -247,7 +246,7 @@ class Workspace:
             ),
             (f"outside {self.name}", self.index.outside.run),
             (f"memories {self.name}", self._shared.memories.book.run),
-            (f"usage of memories {self.name}", UsageMaintenance(self._shared.memories.usage).run),
+            (f"usage of memories {self.name}", self._shared.memories.usage.run),
             (f"what was told {self.name}", self._shared.memories.shown.run),
             (f"forgetting of memories {self.name}", self._shared.forgetting.run),
             (f"reflect {self.name}", self._shared.reflect.run_by_clock),

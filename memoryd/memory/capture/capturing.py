@@ -42,7 +42,7 @@ from memoryd.memory.capture.queue import DONE_MAX, CaptureQueue, CaptureResult, 
 from memoryd.memory.forgetting.planning import register_text_holder
 from memoryd.memory.forgetting.tombstones import TombstoneStore
 from memoryd.memory.journal import Journal
-from memoryd.memory.llm import Distiller
+from memoryd.memory.llm import MemoryModel
 from memoryd.memory.retaining import Retaining, StatementHashes
 
 log = structlog.get_logger(__name__)
@@ -82,7 +82,7 @@ class MessageCapture(Struct, frozen=True, kw_only=True):
     day: Callable[[datetime], date]
     queue: CaptureQueue
     stated: StatementHashes
-    distiller: Distiller | None = None
+    distiller: MemoryModel | None = None
     """Finds statements that the rules do not cover; None: only the rules are used."""
     is_enabled: bool = True
     identifiers: bool = True

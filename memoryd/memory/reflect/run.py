@@ -54,7 +54,7 @@ from memoryd.errors import InvalidRequest, MemorydError, RequestError, TextModel
 from memoryd.memory.book import OpinionStore
 from memoryd.memory.forgetting.tombstones import TombstoneStore
 from memoryd.memory.journal import Journal
-from memoryd.memory.llm import Labeller, Prose
+from memoryd.memory.llm import MemoryModel
 from memoryd.memory.reflect.proposals import ProposalGround, ProposalQueue, ground_of, proposal_plan
 from memoryd.replies.knowledge import PageRefusalReply, ProposalSummaryReply, ReflectReply
 from memoryd.store.ledger.reflect import ReflectRuns
@@ -88,37 +88,6 @@ class PageRefusal(Struct, frozen=True):
     lacks_markers: bool = False
 
 
-class PageSummaries:
-    """Writes summaries with a text model, at most `MAX_SUMMARIES` per run.
-
-    After a refused answer it continues; once the model cannot be reached, the run writes no more summaries.
-    """
-
-    def __init__(self, prose: Prose) -> None:
-        self._prose = prose
-        self._left = MAX_SUMMARIES
-
-    def begin(self) -> None:
-        """Begin a run."""
-        self._left = MAX_SUMMARIES
-
-    async def of(self, page: GeneratedPage) -> str:
-        """Return the paragraph of a page, empty if there is none."""
-        entries = [entry for section in page.sections for entry in section.entries]
-        if self._left <= 0 or len(entries) < MIN_FACTS:
-            return ""
-        self._left -= 1
-        facts = [CitedFact(short_id(entry.memory), as_text(entry.text)) for entry in entries]
-        try:
-            summary = await self._prose.summary(facts)
-        except TextModelUnavailable as exc:
-            # do not wait again for a model that cannot be reached
-            log.info("no summaries from the text model", reason=str(exc))
-            self._left = 0
-            return ""
-        return "" if summary is None else f"{SUMMARY}{as_text(summary.model)}: {' '.join(summary.text.split())}"
-
-
 def without_summary(block: str) -> str:
     """Return a block without the paragraph that a text model wrote."""
     lines = block.split("\n")
@@ -149,8 +118,8 @@ class PageWriter(Struct, frozen=True):
     is_indexed: Callable[[str], bool]
     stated: Mapping[ShortId, frozenset[str]]
     files: CitedFiles
-    allows_loss: bool = False
-    summaries: PageSummaries | None = None
+    allows_loss: bool
+    summary_of: Callable[[GeneratedPage], Awaitable[str]]
 
     async def write(self, states: Sequence[PageState], run: str, *, is_dry: bool) -> WrittenPages:
         """Write pages that differ. A page that cannot be written is left unchanged and reported."""
@@ -173,7 +142,7 @@ class PageWriter(Struct, frozen=True):
         new_text = await asyncio.to_thread(self._new_text, page, text, "")
         if new_text is None:
             return False
-        summary = "" if self.summaries is None or is_dry else await self.summaries.of(page)
+        summary = "" if is_dry else await self.summary_of(page)
         if is_dry:
             return True
         change = await self.journal.change(
@@ -237,7 +206,7 @@ class OpinionMoves(Struct, frozen=True):
     doubted: tuple[DoubtedOpinion, ...]
 
 
-async def opinion_moves(book: Book, opinions: OpinionStore, run: str, labeller: Labeller | None) -> OpinionMoves:
+async def opinion_moves(book: Book, opinions: OpinionStore, run: str, model: MemoryModel | None) -> OpinionMoves:
     """Plan steps for all evidence that no step has counted, of any age; nothing is recorded. Raises StoreError.
 
     There is no age limit: evidence left out by this run would never be counted.
@@ -245,7 +214,7 @@ async def opinion_moves(book: Book, opinions: OpinionStore, run: str, labeller: 
     recorded = await opinions.steps.all()
     labels = OpinionLabels(book)
     stated = await asyncio.to_thread(lambda: labels.stated)
-    by_model = [] if labeller is None else await _labels_of_model(book, labels, recorded, labeller)
+    by_model = [] if model is None else await _labels_of_model(book, labels, recorded, model)
 
     def plan() -> OpinionMoves:
         steps = plan_steps(book, (*stated, *by_model), recorded, run=run)
@@ -258,7 +227,7 @@ async def opinion_moves(book: Book, opinions: OpinionStore, run: str, labeller: 
 
 
 async def _labels_of_model(
-    book: Book, labels: OpinionLabels, recorded: Sequence[Step], labeller: Labeller
+    book: Book, labels: OpinionLabels, recorded: Sequence[Step], model: MemoryModel
 ) -> list[LabelledEvidence]:
     """Return the labels of a text model for pairs that no line labels; without an answer there is no label."""
     pairs = await asyncio.to_thread(lambda: labels.unlabelled(recorded))
@@ -266,13 +235,13 @@ async def _labels_of_model(
     for pair in pairs[:MAX_LABELLED]:
         opinion, evidence = book.memories[pair.opinion], book.memories[pair.evidence]
         try:
-            label = await labeller.label(opinion.text, evidence.text)
+            label = await model.label(opinion.text, evidence.text)
         except TextModelUnavailable as exc:
             # do not wait again for a model that cannot be reached
             log.info("no labels from the text model", reason=str(exc))
             break
         if label is not None:
-            labelled.append(labels.by_model(pair, Label(label), labeller.identity))
+            labelled.append(labels.by_model(pair, Label(label), model.identity))
     return labelled
 
 
@@ -292,11 +261,11 @@ class Reflecting(Struct, kw_only=True, eq=False):
     runs: ReflectRuns
     tombstones: TombstoneStore
     core_chars: int
-    labeller: Labeller | None = None
-    summaries: PageSummaries | None = None
+    model: MemoryModel | None = None
     tell: ReportProgress = lambda _what, _count: None
     clock: Callable[[], float] = time.time
     _refusals: tuple[str, ...] = ()
+    _summaries_left: int = 0
 
     @property
     def trouble(self) -> str:
@@ -321,10 +290,9 @@ class Reflecting(Struct, kw_only=True, eq=False):
         book = await self.book()
         if not options.is_dry:
             await self.runs.begin(run, options.since, self._now())
-        if self.summaries is not None:
-            self.summaries.begin()
+        self._summaries_left = MAX_SUMMARIES
         self.tell("planning", len(book.memories))
-        moves = await opinion_moves(book, self.opinions, run, self.labeller)
+        moves = await opinion_moves(book, self.opinions, run, self.model)
         if not options.is_dry and moves.steps:
             await self.opinions.apply(moves.steps)
         book, shared, states, pages = await self._write_pages(book, moves, options, run)
@@ -369,7 +337,7 @@ class Reflecting(Struct, kw_only=True, eq=False):
             files = await cited_files(self.journal, states, self.known())
             stated = await asyncio.to_thread(source_paths, shared)
             self.tell("pages", len(states))
-            writer = PageWriter(self.journal, self.is_indexed, stated, files, options.allows_loss, self.summaries)
+            writer = PageWriter(self.journal, self.is_indexed, stated, files, options.allows_loss, self._summary)
             done = await writer.write(states, run, is_dry=options.is_dry)
             written |= dict.fromkeys(done.written)
             citing = {source.path for memory in book.memories.values() for source in memory.sources}
@@ -377,6 +345,25 @@ class Reflecting(Struct, kw_only=True, eq=False):
                 break
             book = await self.book()
         return book, shared, states, replace(done, written=tuple(written))
+
+    async def _summary(self, page: GeneratedPage) -> str:
+        """Return the paragraph of a page by the model, empty if there is none. A run writes at most `MAX_SUMMARIES`.
+
+        After a refused answer it continues; once the model cannot be reached, the run writes no more summaries.
+        """
+        entries = [entry for section in page.sections for entry in section.entries]
+        if self.model is None or self._summaries_left <= 0 or len(entries) < MIN_FACTS:
+            return ""
+        self._summaries_left -= 1
+        facts = [CitedFact(short_id(entry.memory), as_text(entry.text)) for entry in entries]
+        try:
+            summary = await self.model.summary(facts)
+        except TextModelUnavailable as exc:
+            # do not wait again for a model that cannot be reached
+            log.info("no summaries from the text model", reason=str(exc))
+            self._summaries_left = 0
+            return ""
+        return "" if summary is None else f"{SUMMARY}{as_text(summary.model)}: {' '.join(summary.text.split())}"
 
     async def _propose(
         self, ground: ProposalGround, states: Sequence[PageState], options: ReflectOptions, run: str

@@ -118,15 +118,8 @@ class Pending(Struct, frozen=True):
     passages: Sequence[PendingPassage]
 
 
-class PassageChanges(Struct, frozen=True):
-    """Changes of passages: the lowest added id, or a value above all ids; and the maximum number of deleted ones."""
-
-    first: int
-    gone: int
-
-
-def _take_changes(db: apsw.Connection) -> PassageChanges:
-    changes = PassageChanges(*db.execute("SELECT first, gone FROM passage_changes").get)
+def _take_changes(db: apsw.Connection) -> tuple[int, int]:
+    changes: tuple[int, int] = db.execute("SELECT first, gone FROM passage_changes").get
     db.execute(_TAKE_CHANGES)
     return changes
 
@@ -285,8 +278,11 @@ class Vectors(IndexTable):
         arguments = (json_array(providers), json_array(unknown))
         return {row[0] for row in db.execute(_SPACES_OF, arguments)}
 
-    async def take_changes(self) -> PassageChanges:
-        """Return the changes of passages since the last call, or since the file was opened."""
+    async def take_changes(self) -> tuple[int, int]:
+        """Return the lowest id of the passages added since the last call, or since the file was opened, and a bound.
+
+        If none was added, the id is above all ids. At most as many passages as the bound were deleted.
+        """
         return await self._database.ask_writer(_take_changes)
 
     @reads
