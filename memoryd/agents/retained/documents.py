@@ -4,7 +4,7 @@ Reads return what recall may return; the id of a hidden memory gives the same er
 """
 
 import asyncio
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime, tzinfo
 
 from msgspec import Struct

@@ -158,10 +158,6 @@ _BEGINS = caseless(
 _ENDS = caseless(
     r"\b(?:end|finish|clos|expir|stop|arriv)(?:e?s|e?d|ing)?\b|\b(?:endet|schließt)\b|结束|关门|截止|到达|下班|下课|退房|到期"
 )
-_TO_WHOM = expression(
-    r"\A\W*(?:[Tt]he|[Oo]ur|[Mm]y|[Dd]er|[Dd]ie|[Dd]as) [\w-]+ (?:to|from|of|for|with|in|at|nach|von|mit|für)"
-    r" (?P<name>[A-Z][\w-]*)"
-)
 _IN_PLACE = expression(
     r"\A\W*(?:[Tt]he|[Oo]ur|[Mm]y) [a-z][\w-]* (?:in|at|near) (?P<name>[A-Z][\w-]*(?: [A-Z][\w-]*)*) "
     rf"(?:{PRESENT}|went|rose|[a-z]+ed|[a-z]+s)\b"
@@ -176,15 +172,13 @@ _ON_SOME_DAYS = caseless(
 
 
 def _is_of_other_end(plain: str, text: str) -> bool:
-    """Return whether one text is about a beginning and the other about an end, or both about different destinations.
+    """Return whether one text is about a beginning and the other about an end.
 
     A Chinese activity is not the place of a memory either.
     """
     firsts, lasts = ([bool(end.search(side)) for side in (plain, text)] for end in (_BEGINS, _ENDS))
-    if firsts != lasts and sorted(firsts) == sorted(lasts) == [False, True]:
-        return True
-    names = {match["name"] for side in (plain, text) if (match := _TO_WHOM.match(side))}
-    return len(names) > 1 or bool(_DOING.search(plain) and not _DOING.search(text))
+    is_other_end = firsts != lasts and sorted(firsts) == sorted(lasts) == [False, True]
+    return is_other_end or bool(_DOING.search(plain) and not _DOING.search(text))
 
 
 def _is_of_other_place(plain: str, words: ContentWords) -> bool:

@@ -22,6 +22,7 @@ from memoryd.domain.memories.capture.outdating import CHARS_MAX
 from memoryd.domain.memories.capture.rejections import DroppedItem, says_secret, why_not_plain, why_unfit
 from memoryd.domain.memories.capture.revisions import Revision
 from memoryd.domain.memories.capture.targets import Target, find_outdated, find_target, is_of_request
+from memoryd.domain.memories.generated import subject_line
 from memoryd.domain.memories.kinds import Kind, short_id
 from memoryd.domain.memories.line import Provenance
 from memoryd.domain.memories.unasked.form import WEIGHED_LANGUAGES
@@ -77,9 +78,6 @@ def with_revisions(
         return verdict
     # reported news contradicts the line, and both remain
     item = _item(message, OUTDATES, target, may_supersede=not _is_reported(text))
-    if not all(is_by_person(memory.line) for memory in (*target.superseded, *target.disputed)):
-        # the text repeats a line of an agent
-        item = replace(item, provenance=Provenance.AGENT)
     # what corrects the answer is the same sentence, now with the line that it revises
     return _with_item(replace(verdict, items=()), replace(item, text=target.text), message)
 
@@ -174,12 +172,15 @@ def _item(text: str, form: str, target: Target, *, may_supersede: bool) -> Captu
     disputed = [*target.disputed, *(memory for memory in target.superseded if memory not in superseded)]
     model = target.superseded[0].line if target.superseded else None
     about = model or (disputed[0].line if len(disputed) == 1 else None)
+    is_by_people = all(is_by_person(memory.line) for memory in (*superseded, *disputed))
     return CapturedItem(
         Kind.FACT if model is None else model.kind,
         target.text if target.disputed or not disputed else text,
         form,
         # a line with one value exchanged stays pinned
         is_pinned=model is not None and model.attributes.is_pinned and target.text != text and not disputed,
+        # the text may repeat a line of an agent
+        provenance=Provenance.USER if is_by_people or not subject_line(target.text) else Provenance.AGENT,
         entities=about.entities if about else (),
         supersedes=tuple(short_id(memory.id) for memory in superseded),
         contradicts=tuple(short_id(memory.id) for memory in disputed),

@@ -4,11 +4,10 @@ A memory fits if it states what the sentence denies, has another value of the sa
 about, and if both are about the same thing. Words weigh by their rarity in the book. If exactly one memory fits
 clearly, it is superseded. If two or three fit, the new line contradicts them. If more fit, nothing is revised.
 
-If the old line says more than what changes, and a single value is exchanged, the new line is the old line with that
-value, so that the rest stays valid.
+If the old line says more than what changes, the new line is the old line with a single value exchanged, or else the
+sentence together with the old line, so that the rest stays known.
 """
 
-from collections.abc import Sequence
 from datetime import date
 from functools import cache, cached_property
 from itertools import islice
@@ -42,14 +41,10 @@ from memoryd.domain.memories.capture.cues import (
 )
 from memoryd.domain.memories.capture.exchange import (
     differ_in_one_value,
-    exchange_value,
     has_other_clause,
     line_between,
-    name_pair,
-    new_values_of,
     number_pair,
     renew_line,
-    value_pair,
 )
 from memoryd.domain.memories.capture.lines import LOCK, Candidate, ValidLines, says_home
 from memoryd.domain.memories.capture.outdating import rank_outdated
@@ -112,10 +107,9 @@ def find_target(
 
 
 def _target(search: "_Search", revision: Revision) -> Target | None:
-    similar = search.similar
-    weighed = [(weight, candidate) for candidate in similar if (weight := search.weight(candidate)) > 0]
+    weighed = [(weight, candidate) for candidate in search.similar if (weight := search.weight(candidate)) > 0]
     if not weighed:
-        return search.between() or _renewed_clause(revision, similar)
+        return search.between()
     weighed.sort(key=lambda pair: (pair[0], pair[1].memory.recorded, pair[1].memory.id), reverse=True)
     best = [candidate for weight, candidate in weighed if weight > _CLEARLY * weighed[0][0]]
     if len(best) > _DISPUTED_MAX or search.is_among_many(best[0]):
@@ -130,16 +124,6 @@ def is_of_request(revision: Revision, *before: str) -> bool:
     old = content(" ".join(revision.old))
     said = frozenset[str]().union(*map(content, before))
     return ANSWER in revision.forms and not revision.has_verb and bool(old) and old.isdisjoint(said)
-
-
-def _renewed_clause(revision: Revision, similar: Sequence[Candidate]) -> Target | None:
-    """Return a revision of the only memory with a clause that says the same with another value; None if not one."""
-    new = new_values_of(revision)
-    pairs = [(line, pair) for line in similar if (pair := value_pair(new, line.text, line.words))]
-    if len(pairs) != 1:
-        return None
-    ((line, pair),) = pairs
-    return Target(exchange_value(line.text, pair), superseded=(line.memory,))
 
 
 OUTDATED = 0.2
@@ -169,19 +153,23 @@ def find_outdated(text: str, book: Book, *, scope: str, day: date | None, answer
         ranked = rank_outdated(said, answer_before, short, lines.rarity)
     if not ranked or ranked[0].weight < ADDED:
         return None
-    memory, old = ranked[0].candidate.memory, ranked[0].candidate.text
-    if is_absence(text, old):
+    line = ranked[0].candidate
+    if is_absence(text, line.text):
         return None
-    if is_addition(text, old):
+    if is_addition(text, line.text):
         return Target(text)  # both are valid
-    if ranked[0].weight < OUTDATED:
-        return None
-    new = message_about(text, old)
+    return _with_line(text, line) if ranked[0].weight >= OUTDATED else None
+
+
+def _with_line(text: str, line: Candidate) -> Target | None:
+    """Return the target that replaces a line by a message together with it; None if they cannot be stored together."""
+    new = message_about(text, line.text)
     # a message that repeats the line confirms it
-    is_repeated = old.rstrip(".。!！").casefold() in text.casefold()
+    is_repeated = line.text.rstrip(".。!！").casefold() in text.casefold()
     if is_repeated or says_secret(new) or redact(new) != new:
         return None
-    return Target(new, disputed=(memory,)) if memory.line.attributes.is_pinned else Target(new, (memory,))
+    is_pinned = line.memory.line.attributes.is_pinned
+    return Target(new, disputed=(line.memory,)) if is_pinned else Target(new, (line.memory,))
 
 
 class _Search:
@@ -274,10 +262,8 @@ class _Search:
             return Target(revision.text)  # both are valid
         new = renew_line(revision, text)
         if new == revision.text and has_other_clause(revision, text):
-            pair = value_pair(new_values_of(revision), text, line.words) or name_pair(revision, text)
-            if pair is None:
-                return Target(new, disputed=(memory,))
-            new = exchange_value(text, pair)
+            # the rest of the line stays valid
+            return _with_line(new, line) or Target(new, disputed=(memory,))
         # the value is stated again, so its oldest line is superseded with the line that came between
         alike = self._lines.alike(line.words) if AGAIN in revision.forms else ()
         memories = [other.memory for other in alike]

@@ -264,15 +264,6 @@ def test_returning_value_supersedes_the_one_between() -> None:
     assert "The labels are made by Clare Colour." in superseded(verdict, book)
 
 
-def test_name_is_replaced_in_otherwise_valid_line() -> None:
-    memory = "W @Seminar: The kelp seminar is on Wednesdays at 16:00 in LSC 332, run by Ines."
-    verdict, _ = captured("Ines has handed the kelp seminar over to Pascal, same slot and room though.", [memory])
-
-    assert [item.text for item in verdict.items] == [
-        "The kelp seminar is on Wednesdays at 16:00 in LSC 332, run by Pascal."
-    ]
-
-
 @pytest.mark.parametrize(
     "message",
     [

@@ -9,7 +9,9 @@ from memoryd.domain.memories.capture import targets
 from memoryd.domain.memories.capture.capture import CaptureVerdict, capture_message
 from memoryd.domain.memories.capture.renewal import with_revisions
 from memoryd.domain.memories.capture.revisions import revisions_of, subject_of
+from memoryd.domain.memories.generated import message_about
 from memoryd.domain.memories.kinds import Kind, short_id
+from memoryd.domain.memories.line import Provenance
 from tests.unit.domain.memories.books import book_from, line_of
 
 DAY = date(2026, 11, 23)
@@ -361,16 +363,10 @@ RENEWED = [
         "The plumber is Herr Kranz, phone 0171 555 124",
     ),
     ("妈妈住在苏州，血压药一天两次", "妈妈血压药改成一天一次了", "妈妈住在苏州，血压药一天一次"),
-    ("服务器部署在阿里云，端口是8080", "服务器端口不是8080，是9090", "服务器部署在阿里云，端口是9090"),
     (
         "The gym opens at 7 and costs 30 euros a month",
         "The gym no longer costs 30 euros, it costs 35",
         "The gym opens at 7 and costs 35 euros a month",
-    ),
-    (
-        "Tom is my brother, he lives in Hamburg and works as a nurse",
-        "Tom moved to Kiel",
-        "Tom is my brother, he lives in Kiel and works as a nurse",
     ),
     ("My optician is Mr Tate on Mill Road.", "My new optician is Ms Bligh.", "My new optician is Ms Bligh."),
     (
@@ -382,11 +378,6 @@ RENEWED = [
         "Die Probe ist am Montag um 19 Uhr im Gemeindehaus.",
         "Die Probe ist auf Mittwoch verschoben.",
         "Die Probe ist am Mittwoch um 19 Uhr im Gemeindehaus.",
-    ),
-    (
-        "Das Internet kommt von Vodafone und kostet 39 Euro.",
-        "Das Internet kostet jetzt 45 Euro.",
-        "Das Internet kommt von Vodafone und kostet 45 Euro.",
     ),
     (
         "Rosa has judo on Monday at 16:00 in the old hall, the fee is 22 euros.",
@@ -551,18 +542,25 @@ NOT_ANSWERED = [
     ("I restarted the worker.", "no, it's 13"),
     ("17 times 3 is 51.", "no, it's 61"),
 ]
-HALF_REVISED = [
+PARTLY_REVISED = [
     ("My girlfriend Maya is vegetarian and allergic to peanuts.", "Maya isn't vegetarian any more, she eats fish now."),
-    ("Piet is in the paint team.", "Piet is in Spain now."),
-    ("Piet is at the grammar school.", "Piet is at grandma's now."),
-    ("Piet ist in Jena.", "Piet ist jetzt in Rente."),
     ("The locksmith is Mr Dunn, 0161 555 0133.", "The locksmith is Mr Okafor now."),
     ("Mia's tutor is Ms Lowe, she lives in Hove.", "Mia's tutor is Mr Pratt now."),
     ("小孩的教练是丁老师，在二楼办公。", "教练换成毛老师了。"),
     ("Ida ist Vegetarierin und gegen Erdnüsse allergisch.", "Ida ist nicht mehr gegen Erdnüsse allergisch."),
     ("服务器部署在阿里云，端口是8080", "服务器迁到腾讯云了"),
+    ("服务器部署在阿里云，端口是8080", "服务器端口不是8080，是9090"),
     ("我家的车是比亚迪汉，车牌尾号7", "我家的车不是比亚迪汉了，换成特斯拉了"),
     ("Tom is my brother, he lives in Hamburg", "Tom no longer lives in Hamburg"),
+    ("Tom is my brother, he lives in Hamburg and works as a nurse", "Tom moved to Kiel"),
+    ("Das Internet kommt von Vodafone und kostet 39 Euro.", "Das Internet kostet jetzt 45 Euro."),
+]
+OF_OTHER_SIDE = [
+    ("Piet is in the paint team.", "Piet is in Spain now."),
+    ("Piet is at the grammar school.", "Piet is at grandma's now."),
+    ("Piet ist in Jena.", "Piet ist jetzt in Rente."),
+    # nothing that names a secret is written again
+    ("The router runs OpenWrt, and its password is in the blue folder.", "The router doesn't run OpenWrt, it's DDWRT."),
 ]
 
 
@@ -595,8 +593,24 @@ def test_unrelated_number_corrects_nothing(answer: str, message: str) -> None:
     assert superseded(verdict, book) == []
 
 
-@pytest.mark.parametrize(("memory", "message"), HALF_REVISED)
-def test_partly_valid_line_is_contradicted_not_superseded(memory: str, message: str) -> None:
+@pytest.mark.parametrize(("memory", "message"), PARTLY_REVISED)
+def test_partly_valid_line_is_repeated_in_the_new_line(memory: str, message: str) -> None:
+    verdict, book = revise(message, f"W: {memory}")
+
+    assert superseded(verdict, book) == [memory]
+    assert [item.text for item in verdict.items] == [message_about(message, memory)]
+
+
+def test_line_that_repeats_an_agents_line_is_not_a_persons() -> None:
+    memory, message = PARTLY_REVISED[0]
+    verdict, book = revise(message, f"W(from=agent): {memory}")
+
+    assert superseded(verdict, book) == [memory]
+    assert [item.provenance for item in verdict.items] == [Provenance.AGENT]
+
+
+@pytest.mark.parametrize(("memory", "message"), OF_OTHER_SIDE)
+def test_line_that_may_stay_valid_is_contradicted_not_superseded(memory: str, message: str) -> None:
     verdict, book = revise(message, f"W: {memory}")
 
     assert superseded(verdict, book) == []
