@@ -13,7 +13,7 @@ from bench.corrections.playing import SETS, Played, played
 from bench.regression import write_table
 from memoryd.config.paths import models_dir
 from memoryd.domain.memories.capture import outdating_weights
-from memoryd.domain.memories.capture.targets import OUTDATED
+from memoryd.domain.memories.capture.renewal import OUTDATED
 from memoryd.models.store import ModelStore
 from tests.daemon import STARTER
 

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from memoryd.domain.expressions import expression
 from memoryd.domain.memories.book import Book, Memory
+from memoryd.domain.memories.capture.agreement import is_absence, is_addition
 from memoryd.domain.memories.capture.capture import (
     CapturedItem,
     CaptureVerdict,
@@ -18,10 +19,10 @@ from memoryd.domain.memories.capture.capture import (
     makes_unsafe,
 )
 from memoryd.domain.memories.capture.corrections import is_by_person, with_succession
-from memoryd.domain.memories.capture.outdating import CHARS_MAX
+from memoryd.domain.memories.capture.outdating import CHARS_MAX, RankedLine
 from memoryd.domain.memories.capture.rejections import DroppedItem, says_secret, why_not_plain, why_unfit
 from memoryd.domain.memories.capture.revisions import Revision
-from memoryd.domain.memories.capture.targets import Target, find_outdated, find_target, is_of_request
+from memoryd.domain.memories.capture.targets import Target, find_target, is_of_request, most_likely_outdated, with_line
 from memoryd.domain.memories.generated import subject_line
 from memoryd.domain.memories.kinds import Kind, short_id
 from memoryd.domain.memories.line import Provenance
@@ -73,7 +74,8 @@ def with_revisions(
     if states_fact(verdict) or out_of_place or is_unreal or not (may_supersede and may_outdate(text)):
         return verdict
     message = " ".join(text.split())
-    target = find_outdated(message, book, scope=scope, day=day, answer_before=answer_before)
+    likeliest = most_likely_outdated(message, book, scope=scope, day=day, answer_before=answer_before)
+    target = None if likeliest is None else _outdated(message, likeliest)
     if target is None:
         return verdict
     # reported news contradicts the line, and both remain
@@ -89,6 +91,26 @@ def states_fact(verdict: CaptureVerdict) -> bool:
 
 OUTDATES = "outdates"
 _NO_TALK = expression(r"said of:|说的是：|<!--|-->|`")
+
+
+OUTDATED = 0.2
+"""Log-odds from which a line is outdated."""
+ADDED = OUTDATED - 0.5
+"""Log-odds from which a message that adds a value is stored beside the line, which stays as it is."""
+
+
+def _outdated(text: str, ranked: RankedLine) -> Target | None:
+    """Return the target of a message without a form of revision, which outdates a line or adds to it; None if neither.
+
+    The new text is the message together with that line: the message may say little alone, and if it was meant
+    otherwise, nothing is lost.
+    """
+    line = ranked.candidate
+    if ranked.weight < ADDED or is_absence(text, line.text):
+        return None
+    if is_addition(text, line.text):
+        return Target(text)  # both are valid
+    return with_line(text, line) if ranked.weight >= OUTDATED else None
 
 
 def may_outdate(text: str) -> bool:

@@ -22,8 +22,6 @@ from memoryd.domain.memories.capture.agreement import (
     NEGATIVE,
     have_exclusive_times,
     is_about_other_person,
-    is_absence,
-    is_addition,
     is_bare_place,
     is_in_other_clause,
     is_unrelated,
@@ -47,7 +45,7 @@ from memoryd.domain.memories.capture.exchange import (
     renew_line,
 )
 from memoryd.domain.memories.capture.lines import LOCK, Candidate, ValidLines, says_home
-from memoryd.domain.memories.capture.outdating import rank_outdated
+from memoryd.domain.memories.capture.outdating import RankedLine, rank_outdated
 from memoryd.domain.memories.capture.rejections import says_secret
 from memoryd.domain.memories.capture.revisions import AUTHOR, Revision, subject_of
 from memoryd.domain.memories.capture.values import (
@@ -126,10 +124,6 @@ def is_of_request(revision: Revision, *before: str) -> bool:
     return ANSWER in revision.forms and not revision.has_verb and bool(old) and old.isdisjoint(said)
 
 
-OUTDATED = 0.2
-"""Log-odds from which a line is outdated."""
-ADDED = OUTDATED - 0.5
-"""Log-odds from which a message that adds a value is stored beside the line, which stays as it is."""
 _HOMES_MAX = 2
 """Most lines about the author's home that are compared without a common word."""
 _LINE_CHARS_MAX = 200
@@ -138,30 +132,20 @@ _MOVES_HOUSE = caseless(r"\b(mov(?:ed?|es|ing)) (?:house|home)s?\b")
 """The house that is left or reached, not one that a line is about."""
 
 
-def find_outdated(text: str, book: Book, *, scope: str, day: date | None, answer_before: str) -> Target | None:
-    """Return the line that a message without a form of revision outdates, or adds to; None if it does neither.
-
-    The new text is the message together with that line: the message may say little alone, and if it was meant
-    otherwise, nothing is lost.
-    """
+def most_likely_outdated(
+    text: str, book: Book, *, scope: str, day: date | None, answer_before: str
+) -> RankedLine | None:
+    """Return the line that a message most likely outdates; None if there is no line to compare."""
     with LOCK:
         lines = ValidLines(book, scope, day)
         said = _MOVES_HOUSE.sub(r"\1", text)
         near, _ = lines.near(content(said) | content(answer_before))
         unique = {line.memory.id: line for line in (*near, *islice(lines.homes, _HOMES_MAX))}
         short = [line for line in unique.values() if len(line.text) <= _LINE_CHARS_MAX]
-        ranked = rank_outdated(said, answer_before, short, lines.rarity)
-    if not ranked or ranked[0].weight < ADDED:
-        return None
-    line = ranked[0].candidate
-    if is_absence(text, line.text):
-        return None
-    if is_addition(text, line.text):
-        return Target(text)  # both are valid
-    return _with_line(text, line) if ranked[0].weight >= OUTDATED else None
+        return next(iter(rank_outdated(said, answer_before, short, lines.rarity)), None)
 
 
-def _with_line(text: str, line: Candidate) -> Target | None:
+def with_line(text: str, line: Candidate) -> Target | None:
     """Return the target that replaces a line by a message together with it; None if they cannot be stored together."""
     new = message_about(text, line.text)
     # a message that repeats the line confirms it
@@ -263,7 +247,7 @@ class _Search:
         new = renew_line(revision, text)
         if new == revision.text and has_other_clause(revision, text):
             # the rest of the line stays valid
-            return _with_line(new, line) or Target(new, disputed=(memory,))
+            return with_line(new, line) or Target(new, disputed=(memory,))
         # the value is stated again, so its oldest line is superseded with the line that came between
         alike = self._lines.alike(line.words) if AGAIN in revision.forms else ()
         memories = [other.memory for other in alike]
