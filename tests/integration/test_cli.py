@@ -444,7 +444,7 @@ def test_verbose_status_shows_all_parts(contract: Contract, capsys: Captured) ->
         "pendingEmbeddings 1,205",
         "12.3 MB",
         "agent two",
-        "inotify limit [red], for",
+        "inotify limit [red] · began",
         "available no",
         "61 files",
         "memory/big.md · larger than 64 MiB",

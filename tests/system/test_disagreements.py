@@ -75,11 +75,9 @@ def test_contradiction_by_an_agent_is_listed_and_ranks_lower(daemon: RunningDaem
 def test_leading_side_is_recalled_although_only_the_other_matches(tmp_path: Path) -> None:
     with daemon_with(tmp_path) as daemon:
         client = daemon.client()
-        said = ("I live in Graz and I have two cats, Miso and Tofu.", "We moved to Linz at the weekend, finally!")
-        for message in (*said, "No, wait. I said Linz but I meant Wels."):
-            client.turn(message, session_key="agent:main:main")
-            client.turn("Nice!", role="assistant", session_key="agent:main:main")
-        eventually(lambda: client.sync() and client.disagreements()["total"] == 3)
+        older = client.retain("fact: I live in Graz and I have two cats, Miso and Tofu.")["id"][:8]
+        client.retain(f"fact(contradicts={older}): I said Linz but I meant Wels.")
+        eventually(lambda: client.sync() and client.disagreements()["total"] == 2)
         text = str(client.turn("Where do I live?", session_key="agent:main:main")["bundle"])
         assert text.index("Wels") < text.index("Graz")
 
