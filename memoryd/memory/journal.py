@@ -375,8 +375,8 @@ class Journal:
                 if row.path not in texts:
                     texts[row.path] = (await self.read(row.path)).text
                 if (text := texts[row.path]) is not None:
-                    texts[row.path] = after = _text_without(row, text)
-                    undoable.append((row, replace(row, hunks=hunks_between(after, text))))
+                    texts[row.path], planned = await self._in_thread(partial(_planned_undo, row, text))
+                    undoable.append(planned)
             except InvalidRequest as exc:
                 edited.append((row, exc))
         if edited and not undoable:
@@ -413,8 +413,9 @@ class Journal:
         texts, plan = dict[RelativePath, str](), list[_PlannedUndo]()
         for row in rows:
             before = texts[row.path] if row.path in texts else (await self.read(row.path)).text or ""
-            texts[row.path] = _text_without(row, before)
-            plan.append((row, replace(row, hunks=hunks_between(texts[row.path], before))))
+            # in a thread: a log may have megabytes
+            texts[row.path], planned = await self._in_thread(partial(_planned_undo, row, before))
+            plan.append(planned)
         return plan
 
 
@@ -438,6 +439,12 @@ def _text_without(row: ChangeRow, text: str | None) -> str:
         return undo_in_text(text or "", row.path, stored_hunks(row))
     except UncertainPlaceError as exc:
         raise InvalidRequest(f"change {row.id} cannot be taken back: {exc}", hint=hint) from exc
+
+
+def _planned_undo(row: ChangeRow, text: str) -> tuple[str, _PlannedUndo]:
+    """Return a text without a change, and what its undo takes back; raises InvalidRequest."""
+    after = _text_without(row, text)
+    return after, (row, replace(row, hunks=hunks_between(after, text)))
 
 
 def stored_hunks(row: ChangeRow) -> tuple[Hunk, ...]:

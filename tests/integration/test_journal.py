@@ -1,8 +1,9 @@
 """Writing into a workspace: other bytes stay, concurrent saves are kept, and interrupted changes are known."""
 
 import asyncio
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from hashlib import sha256
 from pathlib import Path
@@ -13,7 +14,8 @@ from msgspec.structs import replace
 from memoryd.agents.retained.entities import merge, split
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.memories.book import Book
-from memoryd.domain.memories.changes.diffs import Forgotten, hunks_between
+from memoryd.domain.memories.changes.diffs import Forgotten, Hunk, hunks_between
+from memoryd.domain.memories.changes.note_text import undo_in_text
 from memoryd.domain.memories.kinds import WrittenBy
 from memoryd.errors import Denied, InvalidRequest, NotFound, StoreUnavailable
 from memoryd.files.scanner import ScanRules
@@ -214,6 +216,24 @@ async def test_undo_of_a_run_is_atomic(journal: Journal, workspace: Path) -> Non
     undone, left = await journal.undo_run("r1")
     assert (len(undone), left) == (2, [])
     assert list((workspace / "memory").iterdir()) == []
+
+
+@pytest.mark.parametrize("by", [WrittenBy.RETAIN, WrittenBy.IMPORT])
+async def test_what_an_undo_takes_back_is_found_beside_the_event_loop(
+    journal: Journal, monkeypatch: pytest.MonkeyPatch, by: WrittenBy
+) -> None:
+    threads = list[threading.Thread]()
+
+    def noting(text: str, path: RelativePath, hunks: Sequence[Hunk]) -> str:
+        threads.append(threading.current_thread())
+        return undo_in_text(text, path, hunks)
+
+    await journal.change(PATH, adding("- one"), by=by, why="a test", run="r1")
+    monkeypatch.setattr("memoryd.memory.journal.undo_in_text", noting)
+    await journal.undo_run("r1", is_dry_run=True)
+
+    assert threads
+    assert threading.main_thread() not in threads
 
 
 async def test_undo_of_a_run_covers_more_than_a_page_of_changes(
