@@ -147,6 +147,10 @@ class Indexer:
         indexed = self._table.indexed.keys()
         return indexed - self.withdrawn.paths if self.withdrawn else indexed
 
+    def is_known(self, path: str) -> bool:
+        """Return whether a path is in `known_paths`, without a set of all; may be called in a thread."""
+        return path in self._table.indexed and path not in self.withdrawn.paths
+
     @property
     def is_withholding(self) -> bool:
         """Whether texts that must be purged are still in the index, because it cannot be written."""

@@ -366,6 +366,7 @@ async def test_private_note_is_hidden_while_index_is_read_only(
     await eventually_async(lambda: name in stage.indexer.withdrawn)
     assert all(hit.chunk.path != name for hit in (await stage.ask(f"the {SECRET} sleeps")).hits)
     assert name not in stage.files
+    assert not stage.indexer.is_known(name)
     assert await stage.found("GW-4172") == ["memory/2026-10-06.md"]
     await stage.database.close()
     await stage.database.open()
@@ -391,6 +392,7 @@ async def test_public_note_is_found_again_after_read_only_index(stage: Stage) ->
     await stage.sync()
     assert await stage.found(SECRET) == ["memory/secret.md"]
     assert stage.files >= {"memory/secret.md"}
+    assert stage.indexer.is_known("memory/secret.md")
 
 
 async def vectors(stage: Stage) -> set[bytes]:

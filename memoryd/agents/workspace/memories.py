@@ -147,7 +147,7 @@ def _usage(agent: Agent, index: WorkspaceIndex, book: MemoryCache, rows: UsageRo
 def _journal(agent: Agent, index: WorkspaceIndex, resources: DaemonResources) -> Journal:
     journal = resources.ledgers.journal(agent, index.rules)
     journal.on_written.append(index.scan_soon)
-    journal.existed_recently.append(lambda path: path in index.indexer.known_paths)
+    journal.existed_recently.append(index.indexer.is_known)
     return journal
 
 

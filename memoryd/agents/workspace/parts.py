@@ -136,7 +136,7 @@ def workspace_reflect(agents: Sequence[Agent], memories: WorkspaceMemories, reso
     reflecting = Reflecting(
         book=memories.settled,
         known=lambda: {path for path in indexer.known_paths if not is_conflict_copy(path)},
-        is_indexed=lambda path: path in indexer.known_paths,
+        is_indexed=indexer.is_known,
         journal=memories.journal,
         opinions=memories.opinions,
         queue=ProposalQueue(ProposalRows(memories.ledger, name), memories.journal, memories.shared_now),
