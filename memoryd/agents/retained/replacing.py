@@ -31,9 +31,7 @@ from memoryd.domain.memories.changes.replacing import (
     settlement_of,
     with_missing_parts,
 )
-from memoryd.domain.memories.documents import (
-    visible_memories,
-)
+from memoryd.domain.memories.documents import visible_memories
 from memoryd.domain.memories.edits import OWN_CHANNELS, AttributeChange, MemoryDraft
 from memoryd.domain.memories.kinds import GLOBAL, Kind, MemoryId, is_team, short_id, unnamed_scope
 from memoryd.domain.memories.line import RetainedLine
@@ -43,12 +41,7 @@ from memoryd.domain.memories.versions import Disagreement, Doubt, newness
 from memoryd.errors import Denied, InvalidRequest, NotFound, NotNow, StoreError
 from memoryd.memory.retaining import SETTLE_HINT, LineEditing, StatementHashes
 from memoryd.replies.knowledge import DisagreeingMemoryReply, DisagreementReply, DisagreementsReply, SettledReply
-from memoryd.replies.memories import (
-    MemoryAddReply,
-    MemoryDeleteReply,
-    MemoryEditReply,
-    RetainReply,
-)
+from memoryd.replies.memories import MemoryAddReply, MemoryDeleteReply, MemoryEditReply, RetainReply
 
 NOT_OWN = "a session changes only memories of its own agent"
 NOT_OWN_HINT = "the owner may, by `memoryctl memories`"
