@@ -177,9 +177,9 @@ class MessageEvidence:
         of_names = frozenset[str]().union(*names.values())
         self._text = " ".join(message.parts)
         small = self._text.lower()
-        self._asks = _ASKS_IN_GERMAN.match(small) is not None or asks(self._text)
         numbers = {match[1] or match[2] for match in _NUMBERED.finditer(small)}
         self._is_german = is_german(small)
+        self._asks = (self._is_german and _ASKS_IN_GERMAN.match(small) is not None) or asks(self._text)
         known = german_weights(idf.weights) if self._is_german else idf.weights
         # a year is evidence of the days
         of_names |= {year for groups in _YEAR.findall(small) for year in groups if year}

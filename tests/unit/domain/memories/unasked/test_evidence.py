@@ -123,6 +123,19 @@ def test_plain_question_about_one_thing_includes_its_line() -> None:
     assert is_included("wann war der TÜV", "Der Wagen muss im Februar zum TÜV.", ["tuv"])
 
 
+@pytest.mark.parametrize(
+    ("text", "asks"),
+    [
+        ("was kostet der Dachboden", True),
+        ("was at the dentist today, all fine", False),
+        ("was thinking of getting a new camera", False),
+    ],
+)
+def test_german_question_word_asks_nothing_in_english(text: str, asks: bool) -> None:
+    line = (text.removeprefix("was "), [text.split()[-1].lower()])
+    assert bool(weighed(text, [line])[0].kinds.get("asked")) is asks
+
+
 def test_question_that_names_an_entity_needs_less_evidence() -> None:
     line = ("June has the ladder and the saw.", ())
     asked, told = (
