@@ -190,6 +190,15 @@ def citations_in(block: str) -> list[tuple[ShortId, str]]:
     return [(ShortId(memory), unquote(path)) for path, memory in _ENTRY.findall(block)]
 
 
+def cited_paths(page: GeneratedPage) -> Iterator[str]:
+    """Yield the files that the entries of a page cite. A link in the text of an entry cites nothing."""
+    waiting = [entry for section in page.sections for entry in section.entries]
+    while waiting:
+        entry = waiting.pop()
+        yield from (source.path for source in entry.sources[:MAX_SOURCES])
+        waiting += entry.below
+
+
 def _read_blocks(data: bytes) -> Generated:
     padded = data + PADDING
     return generated_in(padded, front_matter_bytes(padded))

@@ -25,6 +25,7 @@ from memoryd.domain.memories.generated import (
     block_in,
     block_of,
     citations_in,
+    cited_paths,
     has_no_marker,
     with_block,
 )
@@ -153,8 +154,8 @@ class PageWriter(Struct, frozen=True):
     def _new_text(self, page: GeneratedPage, text: str | None, summary: str) -> str | None:
         """Return the new text of a page, None if it is up to date; raises ValueError."""
         block = block_of(page)
-        if gone := [path for _, path in citations_in(block) if not self.is_indexed(path)]:
-            raise ValueError(f"it would cite {gone[0]}, which is no longer indexed")
+        if gone := next((path for path in cited_paths(page) if not self.is_indexed(path)), ""):
+            raise ValueError(f"it would cite {gone}, which is no longer indexed")
         if text is None:
             return with_block(None, page, block_of(page, summary)) if page.sections else None
         current = block_in(text)

@@ -16,6 +16,7 @@ from memoryd.domain.memories.generated import (
     block_in,
     block_of,
     citations_in,
+    cited_paths,
     generated_in,
     with_block,
 )
@@ -118,6 +119,12 @@ def test_block_cites_its_memories_and_files() -> None:
     cited = citations_in(text_of(book, "bank/entities/x.md"))
     assert {path for _, path in cited} == {"memory/a (b) 2025.md", "memory/笔记#1.md"}
     assert {memory for memory, _ in cited} == {one[:8] for one in book.memories}
+
+
+def test_page_link_copied_into_a_memory_is_no_citation_of_the_page() -> None:
+    copied = '- W @X: one, see [memory/old.md#L3](../../memory/old.md#L3 "1a2b3c4d").'
+    book = book_from({"memory/a (b) 2025.md": [copied], "memory/笔记#1.md": ["- W @X: two."]})
+    assert set(cited_paths(page_named(book, "bank/entities/x.md"))) == {"memory/a (b) 2025.md", "memory/笔记#1.md"}
 
 
 def eight(*, without: int = 0, day: str = "2025-11-20") -> Book:
