@@ -122,6 +122,8 @@ _OWN_DOING = expression(
 )
 """A question about what the speaker does, and its verb: *where do I work*, *wo wohnen wir*."""
 _ASKS_IN_GERMAN = expression(r"\s*(?:und |so |also )?(?:wann|wo|wer|wem|wie|was|welche[rmns]?)\b")
+_ASKS_LAST = expression(r"(?:\S+\s+){1,4}(?:wann|wo|wer|wem|welche[rmns]?|when|where|which)\W*\Z")
+"""A short question with its question word last: *TÜV wann*."""
 _ACRONYM = expression(r"\b[A-Z]{2,5}\b")
 
 
@@ -177,7 +179,7 @@ class MessageEvidence:
         of_names = frozenset[str]().union(*names.values())
         self._text = " ".join(message.parts)
         small = self._text.lower()
-        self._asks = _ASKS_IN_GERMAN.match(small) is not None or asks(self._text)
+        self._asks = any(form.match(small) for form in (_ASKS_IN_GERMAN, _ASKS_LAST)) or asks(self._text)
         numbers = {match[1] or match[2] for match in _NUMBERED.finditer(small)}
         self._is_german = is_german(small)
         known = german_weights(idf.weights) if self._is_german else idf.weights
