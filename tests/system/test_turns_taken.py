@@ -675,9 +675,11 @@ def assert_reply_says_what_a_kill_would_lose(running: RunningDaemon) -> None:
             text: running.client().turn(text, session_key=key("locked"))["capture"]
             for text in ("I like the music of Abba.", "Who sells records?")
         }
+        forgotten = running.client().turn("/forget the music of Abba", session_key=key("locked"), deadline_ms=500)
     finally:
         other.close()
     assert list(states.values()) == ["unsaved", "queued"]
+    assert "What was said just before is still to be captured" in str(forgotten["command"])
 
 
 def test_idle_session_ends_and_is_summarized_in_the_log_of_its_day(tmp_path: Path) -> None:

@@ -56,6 +56,7 @@ QUERY_CHARS = 1_000
 """Maximum characters of what `/forget` searches for: a longer query may exceed the bytes that a search accepts."""
 SETTLING_SHARE = 0.5
 """Share of a message's deadline for which `/forget` waits for what was said before it to be captured."""
+UNSETTLED = "What was said just before is still to be captured: ask again for it later."
 NOTHING_FOUND = "Nothing was found."
 
 
@@ -281,14 +282,17 @@ class AgentTurns(Struct, frozen=True, kw_only=True):
         if own_channel and not stater.is_sandboxed:
             # a client with only an agent's socket stays in the channel of its key, whatever the message says
             stater = replace(stater, channel=own_channel)
+        is_settled = True
         if command.row.name == "forget":
             # otherwise a statement that waits to be captured would be stored after it was to be forgotten
-            await self.capture.capturing.settle(SETTLING_SHARE * self._deadline(message))
+            is_settled = await self.capture.capturing.settle(SETTLING_SHARE * self._deadline(message))
         command_reply, texts = await self.commands.run(command, stater, key, scope=self.capture.scope(own_channel))
         if texts and await self._can_read_log(message) and not await self.log.is_unremembered(key):
             self.capture.note_texts(key, texts)
         off = part_reply("off", SkipReason.NO_TURN)
         reply = _reply({"log": off, "context": off, "recall": off})
+        if not is_settled:
+            command_reply["text"] += f"\n{UNSETTLED}"
         reply["command"] = command_reply
         return reply
 

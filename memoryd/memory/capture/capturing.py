@@ -270,11 +270,12 @@ class Capturing:
             self.queue.end(task, is_done=False)
         return is_in_line or is_noted
 
-    async def settle(self, seconds: float) -> None:
-        """Wait until all submitted messages are processed, at most so many seconds."""
+    async def settle(self, seconds: float) -> bool:
+        """Wait until all submitted messages are processed, at most so many seconds; return whether they are."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 await self._is_settled.wait()
+        return self.is_idle
 
     async def run(self) -> None:
         """Capture submitted messages, one at a time, until cancelled; then the remaining ones, by rules only."""
