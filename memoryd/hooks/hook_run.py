@@ -62,6 +62,10 @@ class _LateError(Exception):
     """The time limit of the hook is reached."""
 
 
+class _RefusedError(ValueError):
+    """The daemon refused a request, and did nothing."""
+
+
 def main(arguments: Sequence[str]) -> NoReturn:
     """Run the hook `EVENT [--host NAME] [--agent ID] [--socket PATH] [--seconds NUMBER]`, and end the process."""
     try:
@@ -117,7 +121,11 @@ def run(host: Host, event: str, agent: str, path: str, until: float) -> None:
         is_late = isinstance(exc, _LateError | TimeoutError)
         if name:
             # a child must not run the command, since no one would read its result
-            _write_context(host, event, not_done(name, LATE if is_late else str(exc)))
+            _write_context(
+                host,
+                event,
+                not_done(name, LATE if is_late else str(exc), is_refused=isinstance(exc, _RefusedError)),
+            )
         elif is_late or isinstance(exc, OSError):
             # send it again, so that a slow or restarting daemon stores the message; it stores a repeated message once
             _run_in_child(make_ask, lambda ask: ask(target, {**body, "unread": True}))
@@ -267,9 +275,14 @@ def command_in(prompt: str) -> str:
     return next((name for name in COMMANDS if plain.startswith(name)), "")
 
 
-def not_done(name: str, why: str) -> str:
-    """Return the text for a command that was not answered, with the reason."""
-    text = f"memoryd: {why}. /{name} may not have been carried out: tell the user, who may give it again."
+def not_done(name: str, why: str, *, is_refused: bool) -> str:
+    """Return the text for a command that was refused or not answered, with the reason."""
+    result = (
+        "was not carried out: tell the user"
+        if is_refused
+        else ("may not have been carried out: tell the user, who may give it again")
+    )
+    text = f"memoryd: {why}. /{name} {result}."
     return f"<memory-command>\n{_escaped(text)}\n</memory-command>\n"
 
 
@@ -388,7 +401,10 @@ def _parse_reply(answer: bytes) -> dict[str, Any]:
     reply = read_json(body)
     if len(status) < 2 or not status[1].startswith(b"2") or not isinstance(reply, dict):
         error = reply.get("error") if isinstance(reply, dict) else None
-        raise ValueError(error.get("message") if isinstance(error, dict) else "no reply of memoryd")
+        is_refused = len(status) > 1 and status[1].startswith(b"4")
+        raise (_RefusedError if is_refused else ValueError)(
+            error.get("message") if isinstance(error, dict) else "no reply of memoryd"
+        )
     return reply
 
 

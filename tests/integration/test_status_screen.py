@@ -169,6 +169,14 @@ def test_verbose_screen_has_all_values_of_an_agent() -> None:
     assert "{" not in text
 
 
+@pytest.mark.parametrize(("notes", "expected"), [(49, "conflicts 49 notes"), (50, "conflicts at least 50 notes")])
+def test_number_of_conflicts_is_not_exact_if_not_all_are_listed(notes: int, expected: str) -> None:
+    flagged = [
+        {"path": f"memory/a.sync-conflict-20261103-{at:06}-ABCDEFG.md", "flags": "conflict-copy"} for at in range(notes)
+    ]
+    assert any(expected in line for line in words(shown(status(agent(flagged=flagged)))))
+
+
 def test_strict_sets_the_exit_code(contract: Contract, capsys: Captured) -> None:
     assert run(["status", "--strict"]) == Exit.DONE
     contract.replies["status"] = 200, status(agent(degraded=[OUT], qmd=QMD))

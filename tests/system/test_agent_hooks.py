@@ -208,6 +208,13 @@ def test_command_without_daemon_is_reported_with_the_reason(daemon: RunningDaemo
     assert result.stderr == f"memoryd: no daemon runs at {nowhere}\n"
 
 
+def test_refused_command_is_reported_as_not_carried_out(daemon: RunningDaemon) -> None:
+    prompt = hook_input("UserPromptSubmit", "refused", prompt=f"/remember {'the ferry bell ' * 400}")
+    text = context(hook(daemon, "UserPromptSubmit", prompt), "UserPromptSubmit")
+    assert "memoryd: a memory has at most 4,000 characters" in text
+    assert "/remember was not carried out: tell the user." in text
+
+
 def test_messages_during_a_restart_are_stored_after_it(daemon: RunningDaemon) -> None:
     """Otherwise an answer would be taken for a further part of the answer before it."""
     stored = list[tuple[str, bool]]()

@@ -104,6 +104,7 @@ def test_forget_command_deletes_the_one_memory_that_is_meant(client: Client, dae
     assert several.count("The gramophone horn is") == 2
     assert "Nothing was deleted: no memory says" in told("/forget what the gramophone weighs")
     assert "Nothing was deleted: say what" in told("/forget")
+    assert len(told(f"/forget {'gramophone weight ' * 500}")) < 2_000
     assert lines().count("gramophone") == 2
     first, undo, forget = told("/forget horn is AMBER").splitlines()
     assert "Deleted: " in first
@@ -114,6 +115,13 @@ def test_forget_command_deletes_the_one_memory_that_is_meant(client: Client, dae
     assert "Deleted: " in told(f"/forget {forget.split()[-3]}")
     assert daemon.memoryctl(*forget.split("memoryctl ")[1].split(), "--yes").returncode == 0
     assert "amber" not in lines()
+
+
+def test_forget_command_deletes_what_was_said_just_before(client: Client) -> None:
+    client.turn("My cousin Ottilie lives in Bergen.", session_key=key("takes-back"))
+    command = client.turn("/forget Ottilie lives in Bergen", session_key=key("takes-back"))["command"]
+    assert command is not None
+    assert "Deleted: " in command["text"]
 
 
 def test_recall_command_marks_superseded_memories(client: Client) -> None:
@@ -667,9 +675,11 @@ def assert_reply_says_what_a_kill_would_lose(running: RunningDaemon) -> None:
             text: running.client().turn(text, session_key=key("locked"))["capture"]
             for text in ("I like the music of Abba.", "Who sells records?")
         }
+        forgotten = running.client().turn("/forget the music of Abba", session_key=key("locked"), deadline_ms=500)
     finally:
         other.close()
     assert list(states.values()) == ["unsaved", "queued"]
+    assert "What was said just before is still to be captured" in str(forgotten["command"])
 
 
 def test_idle_session_ends_and_is_summarized_in_the_log_of_its_day(tmp_path: Path) -> None:

@@ -52,6 +52,11 @@ from memoryd.store.ledger.turns import MessagePlace
 
 _SHOWN = 400
 """Maximum characters of a rendered hit."""
+QUERY_CHARS = 1_000
+"""Maximum characters of what `/forget` searches for: a longer query may exceed the bytes that a search accepts."""
+SETTLING_SHARE = 0.5
+"""Share of a message's deadline for which `/forget` waits for what was said before it to be captured."""
+UNSETTLED = "What was said just before is still to be captured: ask again for it later."
 NOTHING_FOUND = "Nothing was found."
 
 
@@ -115,8 +120,8 @@ class TurnCommands(Struct, frozen=True):
             found = await documents.named(text, admitted)
             meant = [await documents.get(memory.id, admitted) for memory in found[: self.most]]
         except NotFound as exc:
-            found, why = (), str(exc)
-            meant = (await documents.search(text, admitted=admitted, top_k=self.most))[0]
+            found, why = (), _line(str(exc))
+            meant = (await documents.search(text[:QUERY_CHARS], admitted=admitted, top_k=self.most))[0]
         ids, texts = [memory["id"] for memory in meant], [memory["text"] for memory in meant]
         lines = [f"{memory['id'][:8]} {_line(memory['text'])} ({memory['citation']})" for memory in meant]
         if len(found) != 1:
@@ -266,21 +271,28 @@ class AgentTurns(Struct, frozen=True, kw_only=True):
 
     async def _can_read_log(self, message: NewMessage) -> bool:
         """Wait until the log can be read, at most for the message's deadline; return whether it can."""
+        return await self.late.wait_until_stored(self._deadline(message))
+
+    def _deadline(self, message: NewMessage) -> float:
         default = self.agent.memory_search.query.deadline_ms / 1000
-        return await self.late.wait_until_stored(
-            default if message.deadline is None else message.deadline.total_seconds()
-        )
+        return default if message.deadline is None else message.deadline.total_seconds()
 
     async def _run_command(self, message: NewMessage, command: SpokenCommand) -> TurnReply:
         key, own_channel, stater = message.key, message.own_channel, message.admitted
         if own_channel and not stater.is_sandboxed:
             # a client with only an agent's socket stays in the channel of its key, whatever the message says
             stater = replace(stater, channel=own_channel)
+        is_settled = True
+        if command.row.name == "forget":
+            # otherwise a statement that waits to be captured would be stored after it was to be forgotten
+            is_settled = await self.capture.capturing.settle(SETTLING_SHARE * self._deadline(message))
         command_reply, texts = await self.commands.run(command, stater, key, scope=self.capture.scope(own_channel))
         if texts and await self._can_read_log(message) and not await self.log.is_unremembered(key):
             self.capture.note_texts(key, texts)
         off = part_reply("off", SkipReason.NO_TURN)
         reply = _reply({"log": off, "context": off, "recall": off})
+        if not is_settled:
+            command_reply["text"] += f"\n{UNSETTLED}"
         reply["command"] = command_reply
         return reply
 

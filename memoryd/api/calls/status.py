@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 from typing import Any
 
-from memoryd.agents.status.figures import FLAGGED_SHOWN, skipped_replies
+from memoryd.agents.status.figures import skipped_replies
 from memoryd.agents.status.status import AgentState, MemoryStatus
 from memoryd.api.access import AllServices, Caller, DaemonState, Memories, RequestCaller
 from memoryd.api.call import AtReload, call
@@ -11,7 +11,7 @@ from memoryd.api.metrics import process_usage
 from memoryd.api.models import fallback_reply
 from memoryd.domain.access import Who
 from memoryd.domain.clock import rfc3339
-from memoryd.domain.documents import INDEX_ALL
+from memoryd.domain.documents import FLAGGED_SHOWN, INDEX_ALL
 from memoryd.domain.text.sanitizing import Flag
 from memoryd.embed.current import PhaseRecord
 from memoryd.embed.local.worker_process import WorkerSupervisor

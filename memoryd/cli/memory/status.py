@@ -21,7 +21,7 @@ from memoryd.cli.bars import console, print_view
 from memoryd.cli.invocation import Invocation, flag, with_invocation
 from memoryd.cli.terminal import ago, count, dotted, duration, harmless_line, percent, size, to_json
 from memoryd.client import Client
-from memoryd.domain.documents import is_conflict_copy, original_of
+from memoryd.domain.documents import FLAGGED_SHOWN, is_conflict_copy, original_of
 from memoryd.domain.text.sanitizing import Flag
 from memoryd.errors import DaemonNotRunning, DeadlineExceeded
 from memoryd.replies.daemon import ConfigReply
@@ -344,12 +344,15 @@ def _remarks(agent: AgentStatus, now: datetime) -> Iterator[StatusRow]:
         yield row(Level.NOTE, "skipped", count(agent["skippedCount"], "file"), first_skipped)
     if flagged := agent.get("flagged"):
         conflicts = [file for file in flagged if Flag.CONFLICT in file["flags"]]
+        least = "at least " * (len(flagged) == FLAGGED_SHOWN)
         if odd := [file for file in flagged if file not in conflicts]:
-            yield row(Level.NOTE, "odd", count(len(odd), "note"), odd[0]["path"], odd[0]["flags"])
+            yield row(Level.NOTE, "odd", least + count(len(odd), "note"), odd[0]["path"], odd[0]["flags"])
         if conflicts:
             first = conflicts[0]["path"]
             pair = f"{first} of {original_of(first)}" if is_conflict_copy(first) else f"{first}, by the marks of git"
-            yield row(Level.NOTE, "conflicts", count(len(conflicts), "note"), pair, next_step="memoryctl conflicts")
+            yield row(
+                Level.NOTE, "conflicts", least + count(len(conflicts), "note"), pair, next_step="memoryctl conflicts"
+            )
     if outside := agent.get("outside"):
         files = f"{'more than ' if outside['more'] else ''}{count(outside['files'], 'Markdown file')} in other places"
         yield row(Level.NOTE, "not indexed", files, next_step=outside["hint"])

@@ -213,6 +213,8 @@ class Capturing:
         self._waiting: deque[CaptureTask] = deque()
         self._chars = 0
         self._has_news = asyncio.Event()
+        self._is_settled = asyncio.Event()
+        self._is_settled.set()
         self._for_model: asyncio.Queue[CaptureTask] = asyncio.Queue()
         self._in_flight = 0
         self.refused = 0
@@ -246,6 +248,7 @@ class Capturing:
         self._waiting.append(replace(task, shown_until=shown_until))
         self.queue.begin(task)
         self._chars += len(task.text)
+        self._is_settled.clear()
         self._has_news.set()
         return True
 
@@ -267,6 +270,13 @@ class Capturing:
             self.queue.end(task, is_done=False)
         return is_in_line or is_noted
 
+    async def settle(self, seconds: float) -> bool:
+        """Wait until all submitted messages are processed, at most so many seconds; return whether they are."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._is_settled.wait()
+        return self.is_idle
+
     async def run(self) -> None:
         """Capture submitted messages, one at a time, until cancelled; then the remaining ones, by rules only."""
         try:
@@ -279,6 +289,7 @@ class Capturing:
                         self._for_model.put_nowait(self._next())
                     else:
                         await self._process_first()
+                        self._note_settled()
                         await self.queue.delete_processed(at_least=DONE_MAX)
                 await self.queue.delete_processed()
         finally:
@@ -301,6 +312,7 @@ class Capturing:
                 raise
             finally:
                 self._in_flight -= 1
+                self._note_settled()
             await self.queue.delete_processed()
 
     async def _process_first(self, seconds: float = FRESH_SECONDS) -> None:
@@ -314,6 +326,10 @@ class Capturing:
             self._next()
             raise
         self._next()
+
+    def _note_settled(self) -> None:
+        if self.is_idle:
+            self._is_settled.set()
 
     def _next(self) -> CaptureTask:
         task = self._waiting.popleft()

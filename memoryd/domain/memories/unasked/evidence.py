@@ -122,6 +122,8 @@ _OWN_DOING = expression(
 )
 """A question about what the speaker does, and its verb: *where do I work*, *wo wohnen wir*."""
 _ASKS_IN_GERMAN = expression(r"\s*(?:und |so |also )?(?:wann|wo|wer|wem|wie|was|welche[rmns]?)\b")
+_ASKS_LAST = expression(r"(?:\S+\s+){1,4}(?:wann|wo|wer|wem|welche[rmns]?|when|where|which)\W*\Z")
+"""A short question with its question word last: *TÜV wann*."""
 _ACRONYM = expression(r"\b[A-Z]{2,5}\b")
 
 
@@ -179,7 +181,8 @@ class MessageEvidence:
         small = self._text.lower()
         numbers = {match[1] or match[2] for match in _NUMBERED.finditer(small)}
         self._is_german = is_german(small)
-        self._asks = (self._is_german and _ASKS_IN_GERMAN.match(small) is not None) or asks(self._text)
+        forms = (_ASKS_IN_GERMAN, _ASKS_LAST) if self._is_german else (_ASKS_LAST,)
+        self._asks = any(form.match(small) for form in forms) or asks(self._text)
         known = german_weights(idf.weights) if self._is_german else idf.weights
         # a year is evidence of the days
         of_names |= {year for groups in _YEAR.findall(small) for year in groups if year}

@@ -60,6 +60,7 @@ STATED = [
     ("你好，我姓王。", "entity", "我姓", True),
     ("我花生过敏", "fact", "我对…过敏", False),
     ("我女儿叫小美", "fact", "我的…叫", False),
+    ("我妹妹住在杭州。", "fact", "我的…住在", False),
     ("我爸爸叫李刚。", "fact", "我的…叫", False),
     ("我母亲是医生", "fact", "我的…是", False),
     ("My boss is Maria and my deadline is Friday.", "fact", "my … is", False),

@@ -77,6 +77,8 @@ def test_one_word_is_too_little_in_a_general_question() -> None:
     [
         ("when is skat", "Skat is on Wednesdays now.", ["skat"]),
         ("wann ist skat", "Skat ist ab jetzt mittwochs.", ["skat"]),
+        ("skat when", "Skat is on Wednesdays now.", ["skat"]),
+        ("skat wann", "Skat ist ab jetzt mittwochs.", ["skat"]),
         ("wer ist mein chef", "Mein Chef ist Herr Kowalski.", ["chef"]),
         ("where's the ladder", "The ladder is in the shed.", ["ladder"]),
         ("备用钥匙在哪", "备用钥匙给我妈了。", ["备用", "用钥", "钥匙"]),
