@@ -277,11 +277,9 @@ def command_in(prompt: str) -> str:
 
 def not_done(name: str, why: str, *, is_refused: bool) -> str:
     """Return the text for a command that was refused or not answered, with the reason."""
-    result = (
-        "was not carried out: tell the user"
-        if is_refused
-        else ("may not have been carried out: tell the user, who may give it again")
-    )
+    result = "was not carried out: tell the user"
+    if not is_refused:
+        result = "may not have been carried out: tell the user, who may give it again"
     text = f"memoryd: {why}. /{name} {result}."
     return f"<memory-command>\n{_escaped(text)}\n</memory-command>\n"
 

@@ -63,7 +63,7 @@ async def test_known_memories_are_recalled_while_new_ones_are_read(
         (running.notes / OWN).write_text(AFTER)
         await running.indexed()
         for _ in range(3):
-            found = await recall(running, "castle key, wine and boat", 1)
+            found = await recall(running, "castle key, wine and boat", 2)
             assert texts(found) == ["The castle key hangs behind the door."]
             assert found.result.arms[BOOK].state is ArmState.PARTIAL
         assert len(begun) == 1, "it is not restarted by each question"
