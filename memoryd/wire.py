@@ -25,8 +25,9 @@ SEQUENCE_MAX = 50
 SEQUENCE_TOKENS_MAX = 100_000
 PROPOSALS_MAX = 1_000
 TOLD_MAX = 200
+FLAGGED_SHOWN = 50
 """Bounds of a reply: turns of a session, sessions or topics of a list, lines around cited lines, turns and tokens of a
-sequence, proposals, and questions with the memories that were given for them."""
+sequence, proposals, questions with the memories that were given for them, and flagged notes of a status."""
 
 MEMORY_CHARS_MAX = 4_000
 MEMORIES_CHARS_MAX = 100_000

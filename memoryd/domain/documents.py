@@ -112,8 +112,6 @@ class OutsideCount(Struct, frozen=True):
         return "is" if self.files == 1 else "are"
 
 
-FLAGGED_SHOWN = 50
-"""Most documents with flags in a status."""
 INDEX_ALL = 'start memoryd with --all, or set memorySearch.extraPaths to ["."]'
 """Advice on how to index them."""
 

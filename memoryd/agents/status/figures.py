@@ -14,7 +14,7 @@ from memoryd.agents.workspace.index import WorkspaceIndex
 from memoryd.agents.workspace.qa import WorkspaceQa, require_qa
 from memoryd.domain.clock import rfc3339
 from memoryd.domain.counters import CacheUses, Durations
-from memoryd.domain.documents import FLAGGED_SHOWN, RelativePath, SkippedFile
+from memoryd.domain.documents import RelativePath, SkippedFile
 from memoryd.domain.sessions.documents import counted, totals
 from memoryd.domain.skips import SkipReason
 from memoryd.embed.embedding import Embedding
@@ -30,6 +30,7 @@ from memoryd.store.index.conversations import ConversationCounts
 from memoryd.store.index.database import Database
 from memoryd.store.index.documents import MemoryCounts
 from memoryd.store.index.passages import Counts, RejectedPassage
+from memoryd.wire import FLAGGED_SHOWN
 
 Result = TypeVar("Result")
 SKIPPED_SHOWN = 50

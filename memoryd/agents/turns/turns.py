@@ -282,10 +282,10 @@ class AgentTurns(Struct, frozen=True, kw_only=True):
         if own_channel and not stater.is_sandboxed:
             # a client with only an agent's socket stays in the channel of its key, whatever the message says
             stater = replace(stater, channel=own_channel)
-        is_settled = True
-        if command.row.name == "forget":
-            # otherwise a statement that waits to be captured would be stored after it was to be forgotten
-            is_settled = await self.capture.capturing.settle(SETTLING_SHARE * self._deadline(message))
+        # otherwise a statement that waits to be captured would be stored after it was to be forgotten
+        is_settled = command.row.name != "forget" or await self.capture.capturing.settle(
+            SETTLING_SHARE * self._deadline(message)
+        )
         command_reply, texts = await self.commands.run(command, stater, key, scope=self.capture.scope(own_channel))
         if texts and await self._can_read_log(message) and not await self.log.is_unremembered(key):
             self.capture.note_texts(key, texts)

@@ -11,7 +11,7 @@ from memoryd.api.metrics import process_usage
 from memoryd.api.models import fallback_reply
 from memoryd.domain.access import Who
 from memoryd.domain.clock import rfc3339
-from memoryd.domain.documents import FLAGGED_SHOWN, INDEX_ALL
+from memoryd.domain.documents import INDEX_ALL
 from memoryd.domain.text.sanitizing import Flag
 from memoryd.embed.current import PhaseRecord
 from memoryd.embed.local.worker_process import WorkerSupervisor
@@ -38,6 +38,7 @@ from memoryd.replies.status import (
     StatusReply,
     VectorReply,
 )
+from memoryd.wire import FLAGGED_SHOWN
 
 
 async def get_health(memories: Memories) -> HealthReply:

@@ -21,12 +21,12 @@ from memoryd.cli.bars import console, print_view
 from memoryd.cli.invocation import Invocation, flag, with_invocation
 from memoryd.cli.terminal import ago, count, dotted, duration, harmless_line, percent, size, to_json
 from memoryd.client import Client
-from memoryd.domain.documents import FLAGGED_SHOWN, is_conflict_copy, original_of
+from memoryd.domain.documents import is_conflict_copy, original_of
 from memoryd.domain.text.sanitizing import Flag
 from memoryd.errors import DaemonNotRunning, DeadlineExceeded
 from memoryd.replies.daemon import ConfigReply
 from memoryd.replies.status import AgentStatus, StatusReply
-from memoryd.wire import Exit
+from memoryd.wire import FLAGGED_SHOWN, Exit
 
 REFRESH_SECONDS = 1.0
 SILENCE_SECONDS = 15.0

@@ -251,8 +251,9 @@ class MessageEvidence:
             # in few notes, a shared word weighs little: it counts at least as much as a shared concept in other words
             same = (concepts_in(item.text) & self._concepts).difference(shared, excluded)
             words = max(words, _in_other_words(rarity, same))
-        if frequent := self._frequent and self._frequent & frequent_concepts_in(item.text):
-            rarity = {**rarity, **{concept: WEAK_WORD * rarity[concept] for concept in frequent}}
+        if weak := self._frequent.intersection(shared):
+            weak &= frequent_concepts_in(item.text)
+            rarity = {**rarity, **{concept: WEAK_WORD * rarity[concept] for concept in weak}}
         concept_weight = _in_other_words(rarity, frozenset(shared) - excluded)
         if any(map(UNSPACED_RUN.match, matches)):
             concept_weight = 0.0  # 图书馆 contains the character for book
