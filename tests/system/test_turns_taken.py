@@ -669,6 +669,7 @@ def assert_nothing_queued_is_lost(running: RunningDaemon) -> None:
 def assert_reply_says_what_a_kill_would_lose(running: RunningDaemon) -> None:
     """While another process locks the ledger, what a message states is in memory only; a question states nothing."""
     other = apsw.Connection(str(next(running.state.rglob("ledger.sqlite"))))
+    other.set_busy_timeout(10_000)
     other.execute("BEGIN IMMEDIATE")
     try:
         states = {
