@@ -53,8 +53,16 @@ def move_plan(old: Path, new: Path, agents: Sequence[Agent]) -> MovePlan:
     moves_folder = old.is_dir() and not (is_copied or link)
     if moves_folder:
         _require_workspace(old, agents, is_known=has_state or any(counted.values()))
-    if makes_way := has_state and new_state.is_dir():
-        _require_no_history(new, new_state)
+    makes_way = has_state and new_state.is_dir()
+    if makes_way and has_history(new_state):
+        if moves_folder or has_history(old_state):
+            aside = f"{new_state}-aside-{time.strftime('%Y%m%d%H%M%S', time.gmtime())}"
+            raise InvalidRequest(
+                f"{new} has a history of its own in {new_state}",
+                hint=f"nothing was changed; to do without that one: {shlex.join(['mv', str(new_state), aside])}",
+            )
+        # moved already, and memoryd ran with the old path since: it made caches there
+        has_state = makes_way = False
     return MovePlan(
         old=old,
         new=new,
@@ -85,6 +93,14 @@ def carry_out(plan: MovePlan) -> bool:
     for ledger in plan.ledgers:
         rename_workspace(_now_at(ledger, plan), str(plan.old), str(plan.new))
     return stays
+
+
+def has_history(state: Path) -> bool:
+    """Return whether a state folder has more than caches: a ledger, or an unknown file."""
+    return state.is_dir() and any(
+        not path.name.startswith(_CACHES) or is_ledger_name(path.name) or path.name.endswith(KEY_SUFFIX)
+        for path in state.iterdir()
+    )
 
 
 def _real(path: Path) -> Path:
@@ -162,17 +178,6 @@ def _now_at(ledger: Path, plan: MovePlan) -> Path:
     if plan.moves_folder and ledger.is_relative_to(plan.old):
         return plan.new / ledger.relative_to(plan.old)
     return ledger
-
-
-def _require_no_history(new: Path, state: Path) -> None:
-    """Raise InvalidRequest for a state folder with more than caches: a ledger, or an unknown file."""
-    aside = f"{state}-aside-{time.strftime('%Y%m%d%H%M%S', time.gmtime())}"
-    for path in state.iterdir():
-        if not path.name.startswith(_CACHES) or is_ledger_name(path.name) or path.name.endswith(KEY_SUFFIX):
-            raise InvalidRequest(
-                f"{new} has a history of its own in {state}",
-                hint=f"nothing was changed; to do without that one: {shlex.join(['mv', str(state), aside])}",
-            )
 
 
 def _move_folder(old: Path, new: Path) -> bool:

@@ -213,9 +213,14 @@ def test_workspace_moves_with_its_history_and_back(daemon: RunningDaemon) -> Non
     assert done["rows"] == plan["rows"] > 0
     (line,) = done["config"]
     assert (line["key"], line["said"], line["instead"]) == ("agents.defaults.workspace", str(old), str(new))
+    # started with the old configuration: the caches that it makes at the old path are no history
+    daemon.start()
+    daemon.stop()
     listed = daemon.memoryctl("workspace", "list").stderr
     assert f"{old} is still in the configuration" in listed
     assert "workspace move" not in listed
+    again = memoryctl(daemon, "workspace", "move", str(old), str(new), code=Exit.NOTHING_FOUND)["error"]
+    assert "mv" not in again["hint"]
     change_path_in_config(daemon, str(old), str(new))
     daemon.start()
     daemon.client().sync()

@@ -23,7 +23,14 @@ from memoryd.errors import InvalidRequest, NotFound, StoreUnavailable
 from memoryd.moving.archive import BackupManifest, BackupPlaces, OpenBackup, open_backup
 from memoryd.moving.backup import Restored, backup_sources, contents_of, stage_restore, write_backup
 from memoryd.moving.replacing import Replacement, without_daemon
-from memoryd.moving.workspace_move import KnownWorkspace, MovePlan, carry_out, known_workspaces, move_plan
+from memoryd.moving.workspace_move import (
+    KnownWorkspace,
+    MovePlan,
+    carry_out,
+    has_history,
+    known_workspaces,
+    move_plan,
+)
 from memoryd.wire import Exit
 
 _SHOWN = 20
@@ -245,7 +252,7 @@ def _workspace_line(workspace: KnownWorkspace) -> str:
 def _move_notes(workspace: KnownWorkspace) -> Iterator[str]:
     if workspace.leads_to and workspace.is_there:
         yield f"to have its history follow the link: {_command(workspace.path, workspace.leads_to)}"
-    elif not workspace.is_there and workspace.bytes:
+    elif not workspace.is_there and has_history(workspace.state):
         yield f"moved elsewhere? {_command(workspace.path)} NEW"
     elif not workspace.is_there:
         yield f"moved elsewhere? then {workspace.path} is still in the configuration: change it there"
@@ -273,7 +280,7 @@ def move(invocation: Invocation, old: Path, new: Path, dry_run: bool) -> Exit:
         plan = move_plan(old, new, loaded.config.resolved_agents())
         if not (plan.moves_folder or plan.is_copied or plan.old_state or plan.rows):
             raise NotFound(
-                f"memoryd has no state of {plan.old}",
+                f"memoryd has no history of {plan.old}",
                 hint="memoryctl workspace list shows the folders with state",
             )
         # before the folder moves, while links in paths still resolve to it
