@@ -124,11 +124,6 @@ def http_token_file() -> Path:
     return state_dir() / "http-token"
 
 
-def replaced_dir() -> Path:
-    """Return the folder with the files that a restore replaced."""
-    return state_dir() / "replaced"
-
-
 def team_dir(name: str) -> Path:
     """Return the folder with memoryd's files of a team."""
     return state_dir() / "teams" / name

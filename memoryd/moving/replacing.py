@@ -12,6 +12,7 @@ import os
 import shutil
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -97,12 +98,31 @@ class Replacement(Struct):
 
         This is checked first, since an error halfway would leave some files new and some old.
         """
+        with _on_disk(_UNCHANGED):
+            self._require_room()
         targets = {target for target, name in self._staged.items() if name}
         for target in targets:
             if above := targets.intersection(target.parents):
                 raise StoreUnavailable(f"{above.pop()} would be both a file and a folder", hint=_UNCHANGED)
         for folder in sorted({target.parent for target in targets}):
             _require_place(folder, is_tried=is_tried)
+
+    def _require_room(self) -> None:
+        """Raise StoreUnavailable if a disk has no room for all new files, and for the copies of the old ones."""
+        places, needed = dict[int, Path](), Counter[int]()
+        for target, name in self._staged.items():
+            above = next(path for path in (target.parent, *target.parents) if path.exists())
+            new = self.folder / name if name else None
+            for place, content in ((above, new), (self.folder, target)):
+                device = place.stat().st_dev
+                places[device] = place
+                needed[device] += content.stat().st_size if content and content.exists() else 0
+        for device, size in needed.items():
+            disk = shutil.disk_usage(places[device])
+            # some network file systems report no size
+            if disk.total and disk.free < size:
+                message = f"the disk of {places[device]} has {disk.free:,} bytes free, and {size:,} are needed"
+                raise StoreUnavailable(message, hint=f"{_UNCHANGED}; make room, then do it again")
 
     def drop(self) -> None:
         """Discard everything; nothing has changed."""
@@ -132,17 +152,27 @@ class Replacement(Struct):
         return ReplacedFile(str(target), new, name)
 
 
+def interrupted(state: Path) -> Iterator[tuple[Path, ReplacementPlan | None]]:
+    """Yield the folders of replacements that are not done, with their plans; None: nothing was replaced yet.
+
+    Raises StoreUnavailable.
+    """
+    for folder in _folders(state):
+        plan = _read_plan(folder)
+        if plan is None or plan.state == "going":
+            yield folder, plan
+
+
 def complete_interrupted(state: Path) -> list[str]:
     """Complete replacements that a kill interrupted, and remove those without a plan. Return what was completed.
 
     The caller must have locked the state folder. Raises StoreUnavailable.
     """
     finished = []
-    for folder in _folders(state):
-        plan = _read_plan(folder)
+    for folder, plan in interrupted(state):
         if plan is None:
             shutil.rmtree(folder, ignore_errors=True)
-        elif plan.state == "going":
+        else:
             for parent in {Path(piece.target).parent for piece in plan.pieces}:
                 remove_drafts(parent)
             _carry_out(folder, plan)

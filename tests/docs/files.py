@@ -9,6 +9,7 @@ from memoryd.config import paths
 from memoryd.config.agents import LEDGER_NAME
 from memoryd.config.paths import LOCK_NAME
 from memoryd.daemon.log_output import LOG_NAME
+from memoryd.moving import replacing
 from tests.docs.tables import table
 
 HOME = Path("/home/you")
@@ -68,7 +69,7 @@ def page() -> str:
                 "–",
                 "the day's limit begins again",
             ),
-            ("what a restore replaced", paths.replaced_dir(), "–", "the restore cannot be undone"),
+            ("what a restore replaced", paths.state_dir() / replacing.FOLDER, "–", "the restore cannot be undone"),
             ("batch jobs under way", paths.batch_jobs_dir(), "–", "their notes are sent again"),
             (
                 "log, if no journal stores it",

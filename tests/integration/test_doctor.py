@@ -369,6 +369,12 @@ def test_files_kept_by_a_restore_are_reported(notes: Path, capsys: Captured) -> 
     assert "5.0 kB" in found
     assert "3 d" in found
     assert f"rm -r {state_dir()}/replaced" in found
+    plan = {"what": "restore of b.tar", "state": "going", "pieces": []}
+    (old.parent / "plan.json").write_text(json.dumps(plan))
+    _, report = doctor(capsys, "--section", "replaced")
+    assert states(report, "replaced.kept") == ["wrong"]
+    assert "restore of b.tar was cut short" in (found := text_of(report, "replaced.kept"))
+    assert "rm -r" not in found
 
 
 def test_key_masked_by_a_restore_is_located(notes: Path, capsys: Captured) -> None:

@@ -107,6 +107,20 @@ def test_impossible_target_is_found_before_any_change(tmp_path: Path) -> None:
     assert complete_interrupted(tmp_path / "state") == []
 
 
+def test_missing_room_is_found_before_any_change(tmp_path: Path) -> None:
+    old = laid_out(tmp_path)
+    replacement = prepared(tmp_path)
+    with replacement.put(tmp_path / "notes" / "c.md") as file:
+        file.truncate(1 << 43)
+    for step in (replacement.require_places, replacement.carry_out):
+        with pytest.raises(StoreUnavailable, match="bytes free, and 8,796,") as caught:
+            step()
+        assert "nothing was changed" in caught.value.hint
+    assert current_files(tmp_path) == old
+    assert not (tmp_path / "notes").exists()
+    assert complete_interrupted(tmp_path / "state") == []
+
+
 def test_target_that_is_file_and_folder_is_refused(tmp_path: Path) -> None:
     replacement = Replacement.begin(tmp_path / "state", "restore of x")
     for target in (tmp_path / "a.md", tmp_path / "a.md" / "b.md"):

@@ -37,7 +37,7 @@ IN_REACH_OF_COMMANDS = {"files", "log"}
 REACHES_FURTHER = {
     "cli/checks/config.py": {"team"},
     "cli/checks/daemon.py": {"files"},
-    "cli/checks/index.py": {"files", "store"},
+    "cli/checks/index.py": {"files", "moving", "store"},
     "cli/checks/machine.py": {"files", "store"},
     "cli/checks/models.py": {"embed", "llm", "models", "qmd"},
     "cli/checks/service.py": {"files"},

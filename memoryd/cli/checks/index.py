@@ -15,7 +15,7 @@ from pathlib import Path
 from memoryd.cli.checks.finding import CheckContext, Finding, Findings, Remedy, check, with_part
 from memoryd.cli.terminal import count, duration, size
 from memoryd.config.agents import Agent
-from memoryd.config.paths import replaced_dir, state_dir
+from memoryd.config.paths import state_dir
 from memoryd.config.root import Config
 from memoryd.domain.documents import (
     INDEX_ALL,
@@ -37,6 +37,7 @@ from memoryd.files.ignore import IGNORE_FILE, is_private_file, patterns_of, why_
 from memoryd.files.reading import NotReadableError, TornReadError, read_snapshot, utf8_of
 from memoryd.files.roots import base_of, count_outside, roots_and_rules
 from memoryd.files.scanner import ScanRoot, ScanRules, scan
+from memoryd.moving.replacing import interrupted, replaced_folder
 from memoryd.store.examining import IndexFile, ledger_state
 from memoryd.store.index.schema import FileKind, set_aside
 
@@ -274,12 +275,16 @@ def _ledger_findings(path: Path, *, is_used: bool) -> Findings:
     needs_config=False,
 )
 def replaced(_examination: CheckContext) -> Findings:
-    """Check for copies of files that a restore replaced: their size and age."""
-    folder = replaced_dir()
-    copies = [copy for copy in folder.iterdir() if copy.is_dir()] if folder.is_dir() else []
-    if not copies:
+    """Check for a restore that was cut short, and copies of files that a restore replaced: their size and age."""
+    for unfinished, plan in interrupted(state_dir()):
+        if plan is not None:
+            way = f"start memoryd, which finishes it; until then {unfinished} has the only copy of what is missing"
+            yield Finding("wrong", f"a {plan.what} was cut short, so that some files are new and some old", way)
+            return
+    if (folder := replaced_folder(state_dir())) is None:
         yield Finding("off", "there are no copies of replaced files")
         return
+    copies = [copy for copy in folder.iterdir() if copy.is_dir()]
     oldest = duration(max(0.0, time.time() - min(copy.stat().st_mtime for copy in copies)))
     content = sum((Path(parent) / name).lstat().st_size for parent, _, names in os.walk(folder) for name in names)
     message = (
