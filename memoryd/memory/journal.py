@@ -335,7 +335,8 @@ class Journal:
 
     async def undo(self, number: int, *, is_dry_run: bool = False) -> list[UndoneChange]:
         """Undo a change; raises NotFound, InvalidRequest if it cannot be undone, and what `Journal.change` does."""
-        await self._begin_undo(is_dry_run=is_dry_run)
+        self.check_writable()
+        await self.check_interrupted()
         row = await self.changes.get(number)
         if row is None or row.state is ChangeState.INTENDED:
             raise NotFound(f"there is no change {number}", hint="memoryctl changes lists them")
@@ -346,7 +347,8 @@ class Journal:
 
         Of an import, everything unchanged is removed; notes edited since stay, and are returned as sentences.
         """
-        await self._begin_undo(is_dry_run=is_dry_run)
+        self.check_writable()
+        await self.check_interrupted()
         rows = await self.changes.select(ChangeFilter(run=run, limit=CHANGES_MAX)) if run else []
         if not rows:
             raise NotFound(f"there is no run {run!r}", hint="memoryctl changes --json names the run of each change")
@@ -355,11 +357,6 @@ class Journal:
             return await self._undo_rows(await self._check_undoable(active), is_dry_run=is_dry_run), []
         undoable, edited = await self._undoable(active)
         return await self._undo_rows(undoable, is_dry_run=is_dry_run) if undoable else [], edited
-
-    async def _begin_undo(self, *, is_dry_run: bool) -> None:
-        if not is_dry_run:
-            self.check_writable()
-        await self.check_interrupted()
 
     async def _undoable(self, rows: Sequence[ChangeRow]) -> tuple[list[_PlannedUndo], list[str]]:
         """Return what of an import can be undone, and sentences about notes edited since.

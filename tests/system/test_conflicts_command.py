@@ -25,6 +25,9 @@ def daemon(tmp_path: Path) -> Iterator[RunningDaemon]:
     (workspace / "memory" / "2026-11-02.md").write_text(MARKED)
     (workspace / "MEMORY.md").write_text("# Core\n")
     (workspace / "MEMORY (conflicted copy 2026-11-03 080000).md").write_text("# Core\n\nTea, not coffee.\n")
+    for folder in (workspace, workspace / "memory"):
+        # private, so in no list
+        (folder / "MEMORY (conflicted copy 2026-11-03 090000).md").write_text("---\nmemory: false\n---\n# Core\n")
     with indexed_daemon(tmp_path, workspace) as running:
         yield running
 
@@ -79,6 +82,7 @@ def test_conflicts_are_listed_with_both_versions(daemon: RunningDaemon) -> None:
     assert any("plan.sync-conflict" in message and "memory/plan.md" in message for message in messages)
     assert any("MEMORY (conflicted" in message for message in messages)
     assert any("marks of git" in message for message in messages)
+    assert not any("090000" in message for message in messages)
 
 
 def test_doctor_names_likely_copies_of_icloud_or_onedrive(daemon: RunningDaemon) -> None:

@@ -8,7 +8,6 @@ import contextlib
 from collections.abc import Callable, Mapping, Sequence, Set
 from datetime import UTC, datetime
 from functools import partial
-from pathlib import Path
 from uuid import uuid4
 
 from msgspec import Struct
@@ -49,6 +48,7 @@ from memoryd.memory.forgetting.forgetting import MemoryForgetting
 from memoryd.memory.forgetting.planning import copied_memories, lines_undone
 from memoryd.memory.forgetting.tombstones import TombstoneStore
 from memoryd.memory.journal import Edit, Journal, NoteChange, stored_hunks, undoing_run
+from memoryd.memory.note_files import NoteFiles
 from memoryd.memory.reflect.proposals import ProposalQueue
 from memoryd.memory.retaining import with_undo_hint
 from memoryd.memory.touches import NO_FILE
@@ -123,7 +123,6 @@ class AgentChanges(Struct, frozen=True, kw_only=True):
         row = None if number is None else await self.journal.changes.get(number)
         if row is not None and row.writer == WrittenBy.FORGET and not is_dry_run:
             # if the change cannot be undone, its memory must stay forgotten
-            self.journal.check_writable()
             await self.journal.undo(row.id, is_dry_run=True)
             # before its lines are restored: otherwise they would be removed as reappeared memories
             for memory in copied_memories([row]).memories.values():
@@ -175,11 +174,9 @@ class AgentChanges(Struct, frozen=True, kw_only=True):
 
     async def _restore_tiers(self, row: ChangeRow, *, is_dry_run: bool) -> int:
         """Undo a change of touches and tiers; return the number of the new change, 0 on a dry run."""
-        stored_hunks(row)
-        if is_dry_run:
-            return 0
         self.journal.check_writable()
-        return await self.usage.undo(row, self.journal.changes)
+        stored_hunks(row)
+        return 0 if is_dry_run else await self.usage.undo(row, self.journal.changes)
 
     async def conflicts(self) -> ConflictsReply:
         """Return the first `CONFLICTS_SHOWN` conflicts, each with a diff of its versions; raises StoreError.
@@ -229,7 +226,7 @@ class AgentChanges(Struct, frozen=True, kw_only=True):
         known = {path for path, flags in flagged if Flag.CONFLICT in flags and not is_outside(path)}
         withdrawn = self.index.indexer.withdrawn
         # the index may still have a file that was deleted a moment ago
-        existing = await asyncio.to_thread(_existing_conflicts, self.journal.files.workspace, known)
+        existing = await asyncio.to_thread(_existing_conflicts, self.journal.files, known)
         return [path for path in existing if path not in withdrawn]
 
     async def _conflict_reply(self, path: RelativePath) -> ConflictReply:
@@ -302,11 +299,11 @@ def _hash_reply(digest: bytes) -> str | None:
     return "" if digest == BLANK_HASH else digest.hex() or None
 
 
-def _existing_conflicts(workspace: Path, known: Set[str]) -> list[RelativePath]:
-    """Return those of these conflicts that exist on disk, and the copies of files at the top."""
-    names = [printable_name(path.name) for path in workspace.glob("*.md")]
-    paths = sorted({*known, *filter(is_copy_at_top, names)})
-    return [RelativePath(path) for path in paths if (workspace / path).exists()]
+def _existing_conflicts(files: NoteFiles, known: Set[str]) -> list[RelativePath]:
+    """Return those of these conflicts that exist on disk, and the copies of files at the top; no private note."""
+    names = [printable_name(path.name) for path in files.workspace.glob("*.md")]
+    paths = map(RelativePath, sorted({*known, *filter(is_copy_at_top, names)}))
+    return [path for path in paths if (files.workspace / path).exists() and not files.is_private(path)]
 
 
 def _new_original(copy: str, keep: KeepVersion, text: str | None) -> str | None:

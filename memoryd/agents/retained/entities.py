@@ -199,8 +199,7 @@ def _distinct(names: Sequence[str], slug: EntitySlug) -> list[str]:
 
 async def merge(journal: Journal, book: Book, name: str, into: str, *, is_dry: bool = False) -> EntityChangeReply:
     """Make a name an alias of an entity; raises InvalidRequest, NotFound, and what `Journal.change` does."""
-    if not is_dry:
-        journal.check_writable()
+    journal.check_writable()
     try:
         place = plan_merge(book, name, into)
     except ValueError as exc:
@@ -210,8 +209,7 @@ async def merge(journal: Journal, book: Book, name: str, into: str, *, is_dry: b
 
 async def split(journal: Journal, book: Book, name: str, *, is_dry: bool = False) -> EntityChangeReply:
     """Remove an alias from the page of its entity; raises as `merge`."""
-    if not is_dry:
-        journal.check_writable()
+    journal.check_writable()
     try:
         place = plan_split(book, name)
     except (LookupError, ValueError) as exc:

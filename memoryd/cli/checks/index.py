@@ -19,7 +19,6 @@ from memoryd.config.paths import state_dir
 from memoryd.config.root import Config
 from memoryd.domain.documents import (
     INDEX_ALL,
-    ROOT_FILES,
     OutsideCount,
     RelativePath,
     is_conflict_copy,
@@ -354,12 +353,13 @@ def conflicts(examination: CheckContext) -> Findings:
     """Check for notes that a folder synchroniser or git left in two versions."""
     for agent in examination.agents:
         roots, rules = _roots(agent, examination.config)
-        names = [name.name for name in agent.workspace.glob("*.md") if original_of(name.name) in ROOT_FILES]
-        paths = {*scan(roots, rules).files, *names}
-        copies = sorted(filter(is_conflict_copy, paths))
+        seen = scan(roots, rules)
+        copies, paths = list(count_outside(seen, rules).copies), seen.files.keys()
         pairs = {path: original for path in sorted(paths) if (original := possible_original_of(path, paths))}
         compared, marked, lines = {*pairs, *pairs.values()}, [], dict[str, frozenset[bytes]]()
         for path, data in _documents(agent, examination.config, lambda path: not is_outside(path)):
+            if is_conflict_copy(path):
+                copies.append(path)
             if any(marked_conflicts(data)):
                 marked.append(path)
             if path in compared:

@@ -207,7 +207,8 @@ class MemoryForgetting(Struct, kw_only=True, eq=False):
         return self._trouble or self.private.trouble or self.tombstones.trouble
 
     async def would_forget(self, name: str) -> ForgetReport:
-        """Return what would be deleted; raises NotFound, StoreError, NotNow."""
+        """Return what would be deleted; raises NotFound, Denied, StoreError, NotNow."""
+        self.planner.journal.check_writable()
         plan = await self.planner.plan(name)
         shared = await self._revoke(plan, is_dry_run=True)
         return ForgetReport(plan=plan, stays=[*shared, *await self.planner.stays(plan)])
