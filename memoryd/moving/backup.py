@@ -15,6 +15,7 @@ from memoryd.config.agents import Agent
 from memoryd.config.loading.load import load_text
 from memoryd.config.loading.masking import mask_text, unmask_text
 from memoryd.config.loading.raw import Raw, parse, read
+from memoryd.config.paths import state_dir_of_real_path
 from memoryd.domain.memories.changes.tombstones import parse_mirror, render_mirror
 from memoryd.domain.memories.machines import MACHINES
 from memoryd.domain.sessions.documents import parse_session
@@ -59,9 +60,13 @@ def backup_sources(
 ) -> BackupSources:
     """Find the files for a backup. With `only`, the id of an agent, workspaces of other agents are left out.
 
-    Without it, the ledgers of workspaces that are not configured any more are included, too.
+    Without it, the ledgers of workspaces that are not configured any more are included, too. Raises StoreUnavailable if
+    a workspace that memoryd has used is missing: its conversations and notes would be missing in the backup.
     """
     owners = workspace_owners(agent for agent in agents if only in (None, agent.id))
+    for path in owners:
+        if not path.is_dir() and state_dir_of_real_path(path).is_dir():
+            raise StoreUnavailable(f"there is no folder {path}", hint="no backup was written; mount or make it first")
     # the changes of a workspace are in the ledger of its first agent
     sharing = [agent for agent in agents if Path(os.path.realpath(agent.workspace)) in owners]
     paths = [path for agent in sharing for path in (agent.ledger_path, agent.with_other_ledger.ledger_path)]

@@ -188,6 +188,7 @@ def test_hostile_backup_is_refused_and_nothing_is_written(tmp_path: Path, hostil
 
 def test_backup_of_one_agent_has_all_ledgers_of_its_workspace(tmp_path: Path) -> None:
     """All changes of a workspace are in the ledger of its first agent."""
+    (tmp_path / "ws").mkdir()
     listed = [
         {"id": "a", "workspace": str(tmp_path / "ws")},
         {"id": "b", "workspace": str(tmp_path / "ws"), "memorySearch": {"exclude": ["x.md"]}},
@@ -204,6 +205,7 @@ def test_backup_of_one_agent_has_all_ledgers_of_its_workspace(tmp_path: Path) ->
 
 def test_backup_includes_previous_ledger_of_the_agent(tmp_path: Path) -> None:
     """The conversations that it withholds stay withheld."""
+    (tmp_path / "ws").mkdir()
     listed = [{"id": "b", "workspace": str(tmp_path / "ws")}]
     (agent,) = Config.model_validate({"agents": {"list": listed}}).resolved_agents()
     paths = {agent.ledger_path, agent.with_other_ledger.ledger_path}

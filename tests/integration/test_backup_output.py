@@ -57,6 +57,19 @@ def test_pipe_link_and_folder_are_not_overwritten(home: Path) -> None:
     assert (home / "b.tar").stat().st_size > 8192
 
 
+def test_backup_without_the_notes_replaces_none_that_has_them(home: Path) -> None:
+    (home / "b.tar").write_text("old")
+    (home / "notes").rmdir()
+    done = backed_up(str(home / "b.tar"), "--notes", "--force")
+    assert (done.returncode, f"there is no folder {home / 'notes'}" in done.stderr) == (Exit.CANNOT_CREATE, True)
+    assert (home / "b.tar").read_text() == "old"
+    (home / "notes").mkdir()
+    (home / "config.json5").write_text(
+        '{agents: {defaults: {workspace: "~/notes", memorySearch: {extraPaths: ["."]}}}}'
+    )
+    assert "extraPaths names are not in it" in backed_up(str(home / "b.tar"), "--notes", "--force").stderr
+
+
 def test_printed_restore_command_is_shell_quoted(home: Path) -> None:
     done = backed_up(str(home / "of today.tar"))
     (command,) = (line.partition("back: ")[2] for line in done.stderr.splitlines() if "to bring it back" in line)

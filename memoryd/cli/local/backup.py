@@ -66,7 +66,10 @@ def backup_command(invocation: Invocation, file: str, has_notes: bool, has_secre
     reply = {"file": str(path), "bytes": content, **to_builtins(manifest)}
     contents = ", ".join(count(number, noun) for noun, number in contents_of(manifest) if number)
     line = f"{path}  {size(content or 0)}  {contents or 'nothing to keep yet'}"
-    return invocation.show(reply, [line], _backup_notes(manifest, path, has_notes))
+    notes = list(_backup_notes(manifest, path, has_notes))
+    if has_notes and any(agent.memory_search.extra_paths for agent in agents):
+        notes.append("notes that only memorySearch.extraPaths names are not in it: back them up yourself")
+    return invocation.show(reply, [line], notes)
 
 
 @contextmanager
