@@ -264,14 +264,14 @@ def why_no_notes(result: SearchResult, freshness: Freshness, query: Query) -> st
     if not any(arm.took_part for arm in arms):
         reasons = dict.fromkeys(arm.reason for arm in arms)
         return "no arm of the search could answer: " + "; ".join(reasons)
+    if not freshness.has_folder:
+        return "the folder of the workspace is missing (memoryctl status names it)"
     if result.stale:
         return why_excluded(result)
     if freshness.pending_files:
         files = "1 file is" if freshness.pending_files == 1 else f"{freshness.pending_files:,} files are"
         return f"{files} held back: {freshness.hold}" if freshness.hold else f"still indexing: {files} not read yet"
     if not freshness.files:
-        if not freshness.has_folder:
-            return "nothing is indexed: the folder of the workspace is missing (memoryctl status names it)"
         nothing = "nothing is indexed: the workspace holds no MEMORY.md, memory/ or bank/ notes"
         return f"{nothing}, but {freshness.outside} elsewhere: {INDEX_ALL}" if freshness.outside.files else nothing
     misses = [miss for miss in result.misses if miss.chunk.source is Source.MEMORY]

@@ -78,7 +78,7 @@ def test_missing_folder_is_named() -> None:
     lost = {"part": "root /mnt/stick", "reason": "it is not there", "since": "2026-01-05T09:00:00Z"}
     lines = words(shown(status(agent(degraded=[lost]))))
     at = lines.index("wrong folder /mnt/stick · it is not there · began 1 h ago")
-    assert lines[at + 1].startswith("next: make the folder")
+    assert lines[at + 1].startswith("next: mount or make the folder")
 
 
 def test_privacy_rules_in_doubt_say_themselves_what_holds() -> None:

@@ -22,6 +22,7 @@ from tests.system.agents import daemon_of_agents
 from tests.waiting import SECONDS, eventually
 
 QUICK = {"sync": {"watchDebounceMs": 50, "settleMs": 20, "deleteGraceMs": 100, "reconcileSeconds": 1}}
+MISSING = "the folder of the workspace is missing (memoryctl status names it)"
 Launch = Callable[..., RunningDaemon]
 PASSER = """
 import os, sys
@@ -179,7 +180,7 @@ def test_missing_workspace_is_reported_and_indexed_when_it_appears(launch: Launc
     daemon.client().sync()
     reply = daemon.client().search("gateway")
     assert reply["results"] == []
-    assert reply["reason"] == "nothing is indexed: the folder of the workspace is missing (memoryctl status names it)"
+    assert reply["reason"] == MISSING
     eventually(lambda: [*daemon.degraded()] == ["workspace"])
     shutil.move(workspace.with_name("elsewhere"), workspace)
     eventually(lambda: paths_found(daemon, "gateway") == ["MEMORY.md"])
@@ -198,7 +199,8 @@ def test_vanished_workspace_keeps_its_index(launch: Launch, workspace: Path) -> 
     assert "workspace" in daemon.degraded()
     # the rows stay, but no hit is shown whose file cannot be compared
     assert daemon.agent()["files"] == 3
-    assert paths_found(daemon, "gateway") == []
+    for reply in (daemon.client().search("gateway"), daemon.client().recall("gateway")):
+        assert (reply["verdict"], reply["reason"]) == ("none", MISSING)
     shutil.move(workspace.with_name("elsewhere"), workspace)
     assert paths_found(daemon, "gateway") == ["MEMORY.md"]
 

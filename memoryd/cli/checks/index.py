@@ -316,7 +316,9 @@ def notes(examination: CheckContext) -> Findings:
 def _note_findings(agent: str, workspace: Path, files: int, outside: OutsideCount) -> Findings:
     message = f"{count(files, 'note')} in {workspace}"
     if not workspace.is_dir():
-        hint = "make it, name another folder (memoryctl init asks for it), or start memoryd with --workspace DIR"
+        hint = (
+            "mount or make it, name another folder (memoryctl init asks for it), or start memoryd with --workspace DIR"
+        )
         finding = Finding("wrong", f"there is no folder {workspace}", hint)
     elif not outside.files:
         finding = Finding("ok", message)

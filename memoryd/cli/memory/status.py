@@ -32,8 +32,8 @@ REFRESH_SECONDS = 1.0
 SILENCE_SECONDS = 15.0
 """Seconds to wait for the status reply, which normally takes a fraction of a second."""
 NEXT = {
-    "workspace": "make the folder, or name another one in the configuration",
-    "folder": "make the folder, or name another one in the configuration",
+    "workspace": "mount or make the folder, or name another one in the configuration",
+    "folder": "mount or make the folder, or name another one in the configuration",
     "embedder": "memoryctl doctor checks the model; until then only words are searched",
     "provider": "memoryctl doctor asks the provider",
     "loopback port": "memoryctl http token shows file and port",

@@ -242,7 +242,7 @@ def why_nothing(recalled: Recalled, query: RecallQuery, draft: RecallDraft) -> s
     arms = recalled.result.arms.values()
     if all(arm.state is not ArmState.OK for arm in arms):
         return "no arm of recall could answer: " + "; ".join(dict.fromkeys(arm.reason for arm in arms))
-    if recalled.left_out and recalled.freshness.pending_files:
+    if recalled.left_out and recalled.freshness.pending_files and recalled.freshness.has_folder:
         return "what was found is not in its files as it was read; they are read again now"
     if draft.below:
         return f"nothing is recalled: {NOTHING_ABOVE}"
