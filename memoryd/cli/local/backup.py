@@ -325,7 +325,7 @@ def _ways_back(plan: MovePlan, *, stays: bool) -> Iterator[str]:
     """Yield how to undo a move; a copy or a link at the old path must be removed first."""
     back = _command(plan.new, plan.old)
     if stays:
-        yield f"it lies on another disk: {plan.new} is a copy, compared byte by byte; delete {plan.old} yourself"
+        yield f"on another disk: {plan.new} is a copy, compared byte by byte; once memoryd uses it, delete {plan.old}"
         yield f"to take it back: {back} (once one of the two has changed, delete {plan.old} before)"
     else:
         yield f"to take it back: {f'remove the link {plan.old}, then ' if plan.old.is_symlink() else ''}{back}"
