@@ -66,7 +66,8 @@ def backup_sources(
     owners = workspace_owners(agent for agent in agents if only in (None, agent.id))
     for path in owners:
         if not path.is_dir() and state_dir_of_real_path(path).is_dir():
-            raise StoreUnavailable(f"there is no folder {path}", hint="no backup was written; mount or make it first")
+            hint = "no backup was written; mount or make it first, or back up one other agent with --agent"
+            raise StoreUnavailable(f"there is no folder {path}", hint=hint)
     # the changes of a workspace are in the ledger of its first agent
     sharing = [agent for agent in agents if Path(os.path.realpath(agent.workspace)) in owners]
     paths = [path for agent in sharing for path in (agent.ledger_path, agent.with_other_ledger.ledger_path)]

@@ -124,7 +124,9 @@ def _check(old: Path, new: Path) -> bool:
         raise NotFound(
             f"there is neither a folder {old} nor {new}", hint="memoryctl workspace list shows which are known"
         )
-    if not (os.path.lexists(new) and old.is_dir()):
+    # a rename replaces an empty folder
+    is_free = not os.path.lexists(new) or (new.is_dir() and not any(new.iterdir()) and not new.is_mount())
+    if is_free or not old.is_dir():
         return False
     # a copy to another disk was completed before a kill, or such a move is being reverted
     if new.is_dir() and any(old.iterdir()) and next(_differences(old, new), None) is None:

@@ -42,6 +42,8 @@ def test_folder_and_its_state_move(root: Path) -> None:
     old, new = root / "old", root / "far" / "new"
     (old / "memory").mkdir(parents=True)
     write_ledger(old)
+    # an empty folder that was made for it is no obstacle
+    new.mkdir(parents=True)
     assert carry_out(move_plan(old, new, [])) is False
     assert (new / "memory").is_dir()
     assert not old.exists()
@@ -89,10 +91,10 @@ def test_impossible_moves_are_refused(root: Path) -> None:
     old.mkdir()
     with pytest.raises(InvalidRequest, match="lies in the other"):
         move_plan(old, old / "inner", [])
-    new.mkdir()
+    (new / "memory").mkdir(parents=True)
     with pytest.raises(InvalidRequest, match="both"):
         move_plan(old, new, [])
-    new.rmdir()
+    shutil.rmtree(new)
     new.symlink_to(old)
     with pytest.raises(InvalidRequest, match="one folder"):
         move_plan(old, new, [])
@@ -137,6 +139,7 @@ def test_move_to_another_disk_is_atomic(root: Path) -> None:
         assert list(far.iterdir()) == []
         assert workspace_state_dir(old).is_dir()
         (old / "pipe").unlink()
+        (far / "new").mkdir()
         assert carry_out(move_plan(old, far / "new", [])) is True
         assert (far / "new" / "memory" / "a.md").read_text() == "said"
         assert (far / "new" / "link").readlink() == Path("memory")
