@@ -1,5 +1,6 @@
 """Make a backup, and restore it."""
 
+import contextlib
 import filecmp
 import io
 import os
@@ -9,6 +10,7 @@ from pathlib import Path
 from typing import IO
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from memoryd import __version__
 from memoryd.config.agents import Agent
@@ -18,7 +20,7 @@ from memoryd.config.loading.raw import Raw, parse, read
 from memoryd.config.paths import state_dir_of_real_path
 from memoryd.domain.memories.changes.tombstones import parse_mirror, render_mirror
 from memoryd.domain.memories.machines import MACHINES
-from memoryd.domain.sessions.documents import parse_session
+from memoryd.domain.sessions.documents import parse_session, render_session
 from memoryd.domain.sessions.json_values import DamagedDocumentError, ForeignDocumentError
 from memoryd.errors import ConfigError, ForeignDatabase, InvalidRequest, StoreError, StoreUnavailable
 from memoryd.moving.archive import (
@@ -247,7 +249,7 @@ def stage_restore(
     staging = _Staging(backup, places, replacement, keeps_config, into)
     staging.take_members(report)
     staging.require_named()
-    staging.leave_damaged()
+    staging.check_conversations()
     staging.finish()
     replacement.require_places()
     return staging.result
@@ -318,8 +320,11 @@ class _Staging(Struct):
                         hint=f"nothing was changed; if it is yours, name it: --into {folder}",
                     )
 
-    def leave_damaged(self) -> None:
-        """Leave out damaged conversations: the daemon could not read them, and the present one may be intact."""
+    def check_conversations(self) -> None:
+        """Leave out damaged conversations, and keep the mark "do not remember" that one got since the backup.
+
+        The daemon could not read a damaged one, and the present one may be intact.
+        """
         for name, target in self.targets.items():
             if not name.startswith("workspaces/") or not is_session_file(_below(name)):
                 continue
@@ -327,8 +332,10 @@ class _Staging(Struct):
             try:
                 if file.stat().st_size > _SESSION_BYTES_MAX:
                     raise DamagedDocumentError("it is too large")
-                if (session_id := parse_session(file.read_bytes()).id) != target.stem:
-                    raise DamagedDocumentError(f"its session_id is {session_id!r}")
+                if (session := parse_session(file.read_bytes())).id != target.stem:
+                    raise DamagedDocumentError(f"its session_id is {session.id!r}")
+                if session.is_remembered and _is_marked(target):
+                    file.write_text(render_session(replace(session, is_remembered=False)) + "\n", "utf-8")
             except (DamagedDocumentError, ForeignDocumentError) as exc:
                 self.replacement.leave(target)
                 self.result.notes.append(f"{name} of the backup is left out: {exc}")
@@ -420,6 +427,15 @@ def carry_forgotten_marks(target: Path, replacement: Replacement, notes: list[st
     if not has_same_key:
         notes.append(f"what was forgotten since in {target} is not known any more: another key")
     return carried
+
+
+def _is_marked(session: Path) -> bool:
+    """Return whether the session with this file, archived or not, is marked "do not remember" now."""
+    for folder in ("sessions", "archive"):
+        with contextlib.suppress(OSError, DamagedDocumentError, ForeignDocumentError):
+            if not parse_session((session.parents[1] / folder / session.name).read_bytes()).is_remembered:
+                return True
+    return False
 
 
 def _join_forgotten(present: Path, new: Path) -> None:

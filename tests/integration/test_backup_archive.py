@@ -111,6 +111,17 @@ def test_backup_is_restored_as_written(tmp_path: Path) -> None:
     assert outside(tmp_path) == {"b.tar", "ws/memory/sessions/s.json", "ws/memory/topics.txt"}
 
 
+@pytest.mark.parametrize("folder", ["sessions", "archive"])
+def test_conversation_that_is_not_remembered_since_stays_so(tmp_path: Path, folder: str) -> None:
+    written(tmp_path)
+    named(tmp_path, "ws")
+    present = tmp_path / "ws" / "memory" / folder / "s.json"
+    present.parent.mkdir(parents=True)
+    present.write_bytes(SAID.replace(b', "qa', b', "remember": false, "qa'))
+    restored(tmp_path)
+    assert json.loads((tmp_path / SESSION.replace("workspaces/0", "ws")).read_bytes())["remember"] is False
+
+
 def twice(raw: dict[str, Any]) -> None:
     """Name one workspace twice."""
     raw["workspaces"] *= 2
