@@ -23,6 +23,7 @@ from memoryd.domain.memories.machines import MACHINES
 from memoryd.domain.sessions.documents import parse_session, render_session
 from memoryd.domain.sessions.json_values import DamagedDocumentError, ForeignDocumentError
 from memoryd.errors import ConfigError, ForeignDatabase, InvalidRequest, StoreError, StoreUnavailable
+from memoryd.files.ignore import IGNORE_FILE
 from memoryd.moving.archive import (
     CONFIG,
     FORGOTTEN,
@@ -321,10 +322,7 @@ class _Staging(Struct):
                     )
 
     def check_conversations(self) -> None:
-        """Leave out damaged conversations, and keep the mark "do not remember" that one got since the backup.
-
-        The daemon could not read a damaged one, and the present one may be intact.
-        """
+        """Leave out damaged conversations, which no daemon could read, and keep present marks "do not remember"."""
         for name, target in self.targets.items():
             if not name.startswith("workspaces/") or not is_session_file(_below(name)):
                 continue
@@ -348,6 +346,8 @@ class _Staging(Struct):
                 result.carried += carry_forgotten_marks(target, replacement, result.notes)
             elif name.endswith(f"/{FORGOTTEN}"):
                 _join_forgotten(target, replacement.staged(target))
+            elif name.endswith(f"/{IGNORE_FILE}"):
+                _join_rules(target, replacement.staged(target))
             elif name == CONFIG and self.keeps_config:
                 replacement.leave(target)
             if not replacement.has(target):
@@ -442,6 +442,13 @@ def _join_forgotten(present: Path, new: Path) -> None:
     """Join the present forgotten marks with those of the backup."""
     texts = [path.read_text("ascii", "replace") for path in (present, new) if path.is_file()]
     new.write_text(render_mirror(frozenset().union(*map(parse_mirror, texts))))
+
+
+def _join_rules(present: Path, new: Path) -> None:
+    """Add the present rules of privacy to those of the backup, which may lack one that was added since."""
+    rules = new.read_bytes().splitlines()
+    if present.is_file() and (added := [rule for rule in present.read_bytes().splitlines() if rule not in rules]):
+        new.write_bytes(b"\n".join([*rules, *added, b""]))
 
 
 def _is_same_file(first: Path, second: Path) -> bool:

@@ -122,6 +122,17 @@ def test_conversation_that_is_not_remembered_since_stays_so(tmp_path: Path, fold
     assert json.loads((tmp_path / SESSION.replace("workspaces/0", "ws")).read_bytes())["remember"] is False
 
 
+def test_rule_of_privacy_that_was_added_since_stays(tmp_path: Path) -> None:
+    remade(written(tmp_path), members={"workspaces/0/.memoryignore": b"memory/diary.md\n# work\n"})
+    named(tmp_path, "ws")
+    rules = tmp_path / "ws" / ".memoryignore"
+    rules.parent.mkdir()
+    rules.write_bytes(b"# work\nmemory/letters/")
+    for _ in range(2):
+        restored(tmp_path)
+        assert rules.read_bytes() == b"memory/diary.md\n# work\nmemory/letters/\n"
+
+
 def twice(raw: dict[str, Any]) -> None:
     """Name one workspace twice."""
     raw["workspaces"] *= 2
