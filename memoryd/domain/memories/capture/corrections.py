@@ -42,7 +42,7 @@ _BARE_RULE = caseless(
     r"|now|yet|again|for now))*\W*\Z|\W*(?:先|请)?(?:不要|不用|别)(?:再|先)?[\u4e00-\u9fff](?:它|出去)?[了啊吧呀]?\W*\Z"
 )
 """Orders without lasting content: `stop doing that`, 别发, `don't send it yet`."""
-_AFTER = caseless(rf"[:;,—–]\s*(?:please )?(?:don['’]?t|do not|never|stop|always|use)\s+(?:{_ANSWERING}|\w+)\b")
+_AFTER = caseless(rf"[:;,—–]\s*(?:please )?(?:don['’]?t|do not|never|stop|always)\s+(?:{_ANSWERING}|\w+)\b")
 _BLAMES = caseless(
     r"\W*(?:you (?:got|have|keep|always|still|again|did|forgot|used|were)\b|that['’]?s not\b|wrong\b|no\b)"
 )
@@ -102,6 +102,19 @@ _CHINESE_FROM_NOW = expression(
     r"(?:以后|下次|今后|从现在起|从现在开始|以后请|往后)[^。]{0,20}?(?:请|要|别|不要|都|用|先|直接|少|必须|回答"
     r"|回复|叫)"
 )
+_ANSWERING_GERMAN = (
+    r"(?:(?:be)?antwort|schreib|erklär|formulier|fass|verwend|benutz|nutz|nenn|duz|siez|frag|sag|gib|zeig|red|sprich"
+    r"|wiederhol|entschuldig|übersetz|rechne|runde|zitier|schlag)\w{0,3}"
+)
+_GERMAN_RULE = caseless(
+    r"\A(?!.*\b(?:i|ich|wir|ihr|er|sie|man)\b)\W*(?:(?:bitte|nein|und|aber|ok|also|das nächste mal|nächstes mal"
+    r"|(?P<from_now>ab (?:jetzt|sofort|heute)|in zukunft|künftig|von jetzt an))\b[\s,:!.]*){0,4}"
+    rf"(?:{_ANSWERING_GERMAN}\b(?!.*\b(?:das|es|diese\w*|noch ?mal)\b)"
+    r".*\b(?:immer|nie(?:mals)?|nicht (?:so|mehr|zu)|kein\w*|nur|stets)\b"
+    rf"|(?(from_now)(?:.*\b)?{_ANSWERING_GERMAN}\b|(?!))"
+    r"|(?:(?:nie|nicht|immer|keine?)\b.*\b|kein\w* )(?:antworten|schreiben|tabellen?|emojis?|listen?|floskeln"
+    r"|überschriften|englisch\w*|duzen|siezen)\b)"
+)
 _MIN_WORDS = 2
 CORRECTION_OF_ANSWER = "a correction"
 """The form of a sentence that says what was wrong in one answer, and is no rule for others."""
@@ -126,7 +139,13 @@ def correction_in(plain: str, *, is_led: bool) -> str:
     is_of_request = _IDLE.search(plain) or _CLARIFIES.match(plain)
     if is_bare or is_lead(plain) or (is_of_request and not is_rule):
         return ""
-    if is_rule or _FROM_NOW.search(plain) or _CHINESE_RULE.match(plain) or _CHINESE_FROM_NOW.search(plain):
+    if (
+        is_rule
+        or _FROM_NOW.search(plain)
+        or _CHINESE_RULE.match(plain)
+        or _CHINESE_FROM_NOW.search(plain)
+        or _GERMAN_RULE.match(plain)
+    ):
         return "a rule for answers"
     wrong, chinese = _WRONG.match(plain), _CHINESE_WRONG.match(plain)
     is_correction = (

@@ -96,6 +96,12 @@ STATED = [
     ("Meine Wohnung ist im dritten Stock.", "fact", "mein … ist", False),
     ("Mein Bruder wohnt in Köln.", "fact", "mein … ist", False),
     ("Meine neue Handynummer ist 0176 4455 6677.", "entity", "phone number", True),
+    ("ich heiß übrigens toni und wohn in rosenheim", "entity", "ich heiße", True),
+    ("ich arbeit bei der bahn", "fact", "ich arbeite bei", False),
+    ("i bin jetz vegetarier", "fact", "ich bin Vegetarier", False),
+    ("ich vertrag keine nüsse", "fact", "ich bin allergisch gegen", False),
+    ("i mag koan koriander", "preference", "ich mag", False),
+    ("mein geburtstag ist der 3. märz", "fact", "mein … ist", False),
 ]
 """A message, and the kind, form and pin of its memory."""
 NOT_STATED = [
@@ -291,6 +297,8 @@ DURABLE = [
     "我是两个孩子的妈妈。",
 ]
 TRANSIENT = [
+    "i mag nimmer",
+    "ich heiße das nicht gut",
     "I don't eat lunch today",
     "I don't drink that much",
     "I don't eat there any more",
@@ -388,6 +396,10 @@ CORRECTIONS = [
     "Nein, der Elternabend ist am Donnerstag, nicht am Dienstag.",
 ]
 NO_CORRECTIONS = [
+    "schreib es nicht",
+    "Erklär mir das nochmal, aber nicht so kompliziert.",
+    "wir antworten immer zu spät",
+    "keine Ahnung",
     "No, thanks.",
     "No problem!",
     "不是的。",
@@ -444,6 +456,10 @@ def test_correction_of_an_answer_is_a_lesson(text: str) -> None:
         ("Please don't use tables in your answers.", True),
         ("always run black before you commit", True),
         ("回答不要用表格。", True),
+        ("ab jetzt bitte immer kurz antworten", True),
+        ("Antworte bitte nicht so lang.", True),
+        ("Bitte keine Tabellen mehr.", True),
+        ("no, use half-even rounding", False),
         ("No, the meeting is on Thursday, not on Tuesday.", False),
         ("that's wrong, the fixture is wrong not the test", False),
         ("不对，会议是周四。", False),
