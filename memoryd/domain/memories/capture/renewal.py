@@ -9,7 +9,7 @@ from datetime import date
 
 from msgspec.structs import replace
 
-from memoryd.domain.expressions import expression
+from memoryd.domain.expressions import caseless, expression, word_set
 from memoryd.domain.memories.book import Book, Memory
 from memoryd.domain.memories.capture.agreement import is_absence, is_addition
 from memoryd.domain.memories.capture.capture import (
@@ -19,10 +19,14 @@ from memoryd.domain.memories.capture.capture import (
     makes_unsafe,
 )
 from memoryd.domain.memories.capture.corrections import is_by_person, with_succession
+from memoryd.domain.memories.capture.cues import CHANGE, FROM_TO, NO_LONGER, NOT_BUT, NOW, has_ended
 from memoryd.domain.memories.capture.outdating import CHARS_MAX, RankedLine
 from memoryd.domain.memories.capture.rejections import DroppedItem, says_secret, why_not_plain, why_unfit
-from memoryd.domain.memories.capture.revisions import Revision
+from memoryd.domain.memories.capture.revisions import AUTHOR, PARTS, Revision
 from memoryd.domain.memories.capture.targets import Target, find_target, is_of_request, most_likely_outdated, with_line
+from memoryd.domain.memories.capture.values import content, values_in
+from memoryd.domain.memories.facts.slots import fact_key
+from memoryd.domain.memories.facts.values import HAN_SIGN
 from memoryd.domain.memories.generated import subject_line
 from memoryd.domain.memories.kinds import Kind, short_id
 from memoryd.domain.memories.line import Provenance
@@ -61,7 +65,7 @@ def with_revisions(
         target = find_target(revision, book, scope=scope, day=day, answer_before=answer_before, said_before=said_before)
         if target is not None:
             verdict = _with_target(verdict, revision, target, may_supersede=may_supersede)
-        elif may_supersede and revision.is_self_contained:
+        elif may_supersede and _is_self_contained(revision):
             verdict = _with_plain(verdict, revision)
         else:
             verdict = _without(verdict, DroppedItem(revision.text, SkipReason.NOTHING_REVISED, revision.form))
@@ -128,6 +132,70 @@ def may_outdate(text: str) -> bool:
 
 def _is_reported(text: str) -> bool:
     return SkipReason.REPORTED in map(why_not_plain, spoken_sentences(text))
+
+
+_NAMED = expression(r"[A-Z][a-z]")
+_MOVES = expression(r"\b[Mm]oved (?:back |over )?to [A-Z]")
+_HAS_NOW = expression(
+    r"\b(?:[Ii]|[Ww]e)(?:['’]ve| have)? (?:now )?(?:got|have|own|drive|ride|use) (?:[a-z]+ )?[A-Z][^,;]{1,40}"
+)
+_HAS_MOVED = expression(
+    r"(?:[Tt]he|[Oo]ur) [a-z][a-z -]*(?:has|have|['’]s) (?:now |just )*(?:moved|switched|migrated|changed)\b"
+)
+_JOIN = caseless(r"\b(?:so|because|since) (?=(?:i|we)\b)")
+_LASTS = expression(
+    r"(?i:\b(?:instead|these days|nowadays|from now on|signed (?:on|up)|joined|switched)\b).*\b[A-Z][a-z]"
+    r"|\b[A-Z][a-z].*(?i:\b(?:instead|these days|nowadays|from now on))\b|\A(?:就|都)?(?:改|换)成"
+)
+_NOT_NAME = expression(r"(?<=\w )[A-Z][\w'’-]+\b.*\b(?:instead of|rather than) [A-Z]")
+_ARTICLE = caseless(r"\A(?:the|den) ")
+_OF_THINGS = word_set("date time days")
+"""Kinds of new values that are news of a thing; a price or a person may be what a single event is about."""
+
+
+def _is_self_contained(revision: Revision) -> bool:
+    """Return whether a sentence says which thing has changed to what, so that no old memory is needed."""
+    values = (revision.new, *revision.old)
+    if _is_own_change(revision.plain) or _names_thing_and_value(revision):
+        return True
+    if not revision.is_authors:
+        are_named = bool(revision.new) and all(map(_NAMED.match, values))
+        return are_named and FROM_TO in revision.forms and bool(_HAS_MOVED.match(revision.plain))
+    if NO_LONGER in revision.forms:
+        has_another = NOW in revision.forms and _HAS_NOW.search(revision.plain)
+        if has_another or CHANGE in revision.forms or FROM_TO in revision.forms:
+            return True
+    is_named = bool(revision.new) and any(map(_NAMED.match, values))
+    return is_named and (FROM_TO in revision.forms or bool(_MOVES.search(revision.plain)))
+
+
+def _is_own_change(plain: str) -> bool:
+    """Return whether the author names what has ended and what replaces it."""
+    parts = list(filter(None, PARTS.split(_JOIN.sub("", plain))))
+    over = [part for part in parts if has_ended(part) and (_NAMED.search(part, 1) or HAN_SIGN.search(part))]
+    has_instead = any(part not in over and _LASTS.search(part) for part in parts)
+    is_both = any(map(_NOT_NAME.search, parts))
+    return any(map(AUTHOR.match, parts)) and (bool(over and has_instead) or is_both)
+
+
+def _names_thing_and_value(revision: Revision) -> bool:
+    """Return whether a sentence names a thing with its new value: a time, or what alone fills its slot.
+
+    *Standup moved to 10:15*; *we deploy on Wednesdays, not Tuesdays*; *Mehmet owns the rota now*.
+    """
+    if revision.has_pronoun or not revision.has_verb:
+        return False
+    if NOW in revision.forms and (fact := fact_key(revision.plain)):
+        # what someone is at in Chinese, 在开会, looks like a place
+        return not fact.key.endswith("在")
+    if revision.new and {CHANGE, FROM_TO}.intersection(revision.forms):
+        new = _ARTICLE.sub("", revision.new)
+        kinds = {value.kind.split()[0] for value in values_in(revision.plain) if new.startswith(value.text)}
+        is_about = bool(content(revision.subject) - content(new)) and not revision.is_authors
+        return is_about and not _OF_THINGS.isdisjoint(kinds)
+    old = {value.kind for text in revision.old for value in values_in(text) if not value.start}
+    said = [value.text for value in values_in(revision.rest) if value.kind in old]
+    return NOT_BUT in revision.forms and bool(said and content(revision.rest) - content(" ".join(said)))
 
 
 def with_older(verdict: CaptureVerdict, book: Book, day: date, scope: str) -> CaptureVerdict:

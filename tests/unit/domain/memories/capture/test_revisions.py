@@ -492,6 +492,12 @@ OTHER_SORT = [
     ("饭局在顺德酒家。", "饭局现在是六点半。"),
 ]
 SAME_SORT = [
+    ("I prefer window seats.", "I prefer aisle seats now"),
+    ("For flights I prefer window seats.", "I prefer aisle seats now"),
+    ("lena hat montags schwimmen", "lena hat schwimmen jetzt mittwochs, nimmer montags"),
+    ("max geht in den kindergarten", "max geht nimmer in den kindergarten sondern in die schule"),
+    ("Der Elternabend ist am 9. Dezember.", "elternabend ist jetzt am 10. dezember"),
+    ("Der Elternabend ist am 9. Dezember.", "elternabend wurde auf den 10. verschoben"),
     ("The mail relay runs on Alpine.", "The mail relay now runs on Rocky 9."),
     ("The mail relay runs on port 25.", "The mail relay now runs on port 2525."),
     ("Das Relais läuft auf Alpine.", "Das Relais läuft jetzt auf Rocky."),
