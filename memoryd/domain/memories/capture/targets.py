@@ -352,7 +352,8 @@ class _Search:
         if not revision.is_authors and about and AUTHOR.match(line.text):
             # the memory is about its author, not about the thing
             return False
-        if CHANGE in revision.forms and not (revision.new and _is_value(revision)):
+        home = HOME.search(line.text) if MOVES.search(revision.plain) else None
+        if CHANGE in revision.forms and not (revision.new and (home or _is_value(revision))):
             return False
         new = content(revision.new)
         if new and new <= line.words:
@@ -360,7 +361,9 @@ class _Search:
         if not about:
             return self._is_home_left(line)
         is_about = min(self._share(line.words, about), self._share(about, self._subject_in(line.text))) >= _MAX
-        if not is_about or not self._is_same_subject(line):
+        # my sister is called Karin and lives in Graz
+        is_at_home = home is not None and self._share(content(line.text[: home.start()]), about) >= _COMPLETE
+        if not (is_about or is_at_home) or not self._is_same_subject(line):
             return False
         return may_change_to(line.text, revision.new, read=self._values_in)
 

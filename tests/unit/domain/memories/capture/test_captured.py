@@ -100,7 +100,7 @@ STATED = [
     ("ich arbeit bei der bahn", "fact", "ich arbeite bei", False),
     ("i bin jetz vegetarier", "fact", "ich bin Vegetarier", False),
     ("ich vertrag keine nüsse", "fact", "ich bin allergisch gegen", False),
-    ("i mag koan koriander", "preference", "ich mag", False),
+    ("i mog koan koriander", "preference", "ich mag", False),
     ("mein geburtstag ist der 3. märz", "fact", "mein … ist", False),
 ]
 """A message, and the kind, form and pin of its memory."""
