@@ -54,8 +54,8 @@ _MARKERS = caseless(
     r"|here(?: is|['’]s) my"
     r"|vegetarian|vegan|pescatarian|teetotal(?:l?er)?|intolerant|coeliac|celiac|diabetic|left-handed"
     r"|colou?r[- ]?blind|merke? (?:dir|es dir)|vergiss|vergessen|denke? (?:bitte )?d(?:ar|r)an|erinnere dich|notiere?"
-    r"|mein name|nenne? mich|(?:i(?:ch)?|wir) (?:\w+ ){0,3}(?:hei(?:ß|ss)e?|wohn(?:en?)?|arbeite?|bin|m[ao]g|hasse?|liebe?"
-    r"|bevorzuge?|vertrage?|ess(?:en?)?|trink(?:en?)?|rauche?)|(?:mein|unser)e?)\b|前一定|前必须|前务必|[前后][，,]?都?要|我叫|叫我|我是|我(?:们家)?的|我家|我妻子"
+    r"|mein name|nenne? mich|(?:i(?:ch)?|wir) (?:\w+ ){0,3}(?:hei(?:ß|ss)e?|wohn(?:en?)?|arbeite?|bin|m[ao]g|hasse?"
+    r"|liebe?|bevorzuge?|vertrage?|ess(?:en?)?|trink(?:en?)?|rauche?)|(?:mein|unser)e?)\b|前一定|前必须|前务必|[前后][，,]?都?要|我叫|叫我|我是|我(?:们家)?的|我家|我妻子"
     r"|我[爸妈女儿先老丈太爱哥弟姐妹男室父母孩爷奶外同导上专职国生姓]|过敏|别忘|不要忘"
     r"|我[\u4e00-\u9fff]{0,4}(?:喜欢|住在|讨厌|受不了)|我[\u4e00-\u9fff]{0,2}[在对]|我(?:从来|一直|从小)?不[吃喝]|记住|我手机|我电话"
 )
