@@ -228,7 +228,8 @@ _GERMAN_NEW = (
     ),
     (
         CHANGE,
-        rf"\A{_WHO}\s\b(?:ist?|sind|wurde|wird) (?:jetzt? )?(?:auf|in|nach) (?P<new>[^,;]{{1,60}}?) {_MOVED_GERMAN}\b",
+        rf"\A{_WHO}\s\b(?:bin|ist?|sind|wurde|wird) (?:jetzt? )?(?:auf|in|nach) (?P<new>[^,;]{{1,60}}?)"
+        rf" {_MOVED_GERMAN}\b",
     ),
     (
         NOW,

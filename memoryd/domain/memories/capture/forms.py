@@ -1,8 +1,8 @@
 """Forms of statements in all languages: first check of a message, clauses in the first person, unreal statements.
 
-The few German forms are here, too: ich heiße, nenn mich, ich wohne in, ich arbeite bei, ich bin Vegetarier, ich bin
-allergisch gegen, ich esse kein, ich mag, ich hasse, mein … ist (heißt), merk dir. `mein … ist` counts if it states
-something lasting, by its noun.
+The few German forms are here, too: ich heiße, nenn mich, ich wohne in, ich bin nach … gezogen, ich arbeite bei, ich bin
+Vegetarier, ich bin allergisch gegen, ich esse kein, ich mag, ich hasse, mein … ist (heißt), merk dir. `mein … ist`
+counts if it states something lasting, by its noun.
 """
 
 import re
@@ -298,6 +298,12 @@ _FORMS = (
     StatementForm("nenn mich", Kind.ENTITY, caseless(r"nenne? mich(?: bitte| einfach)*\b"), _is_name, is_pinned=True),
     StatementForm(
         "ich wohne in", Kind.FACT, caseless(rf"(?:{_I}|wir) {_OFTEN}wohn(?:en?)? {_OFTEN}in\b"), value(unlike=_FLEETING)
+    ),
+    StatementForm(
+        "ich bin nach … gezogen",
+        Kind.FACT,
+        caseless(rf"(?:{_I} bin|wir sind) {_OFTEN}(?:nach|in)\b"),
+        value(expression(r"(?: [\w-]+){1,3} (?:um)?(?:ge)?zoge?n\b")),
     ),
     StatementForm(
         "ich arbeite bei",

@@ -105,6 +105,7 @@ STATED = [
     ("Mein Bruder wohnt in Köln.", "fact", "mein … ist", False),
     ("Meine neue Handynummer ist 0176 4455 6677.", "entity", "phone number", True),
     ("ich heiß übrigens toni und wohn in rosenheim", "entity", "ich heiße", True),
+    ("ich bin nach wien gezogen", "fact", "ich bin nach … gezogen", False),
     ("ich arbeit bei der bahn", "fact", "ich arbeite bei", False),
     ("i bin jetz vegetarier", "fact", "ich bin Vegetarier", False),
     ("ich vertrag keine nüsse", "fact", "ich bin allergisch gegen", False),

@@ -469,6 +469,7 @@ def test_revised_line_stays_pinned() -> None:
 
 
 OTHER_SORT = [
+    ("我爸妈住在洛阳", "我搬到南区3号楼了"),
     ("My aunt lives in Graz with Karin.", "Karin moved to Vienna."),
     ("My uncle is a teacher.", "My uncle is now a grandfather."),
     ("Jonas wohnt in Trier.", "Wir sind letzte Woche nach Köln gezogen."),
@@ -493,6 +494,7 @@ OTHER_SORT = [
     ("饭局在顺德酒家。", "饭局现在是六点半。"),
 ]
 SAME_SORT = [
+    ("Ich wohne in Rosenheim.", "ich bin nach Wien gezogen"),
     ("I prefer window seats.", "I prefer aisle seats now"),
     ("For flights I prefer window seats.", "I prefer aisle seats now"),
     ("lena hat montags schwimmen", "lena hat schwimmen jetzt mittwochs, nimmer montags"),
