@@ -14,13 +14,13 @@ from datetime import date
 
 from msgspec.structs import replace
 
-from memoryd.domain.expressions import TextMatch, caseless, expression
+from memoryd.domain.expressions import TextMatch, caseless, expression, word_set
 from memoryd.domain.memories.book import Book, Memory
 from memoryd.domain.memories.capture.chinese import CHINESE
 from memoryd.domain.memories.capture.english import ENGLISH
 from memoryd.domain.memories.capture.forms import GERMAN, StatementForm, form_in
 from memoryd.domain.memories.capture.identifiers import identifier_in
-from memoryd.domain.memories.facts.slots import ATTRIBUTE, is_limited_in_time, is_of_type, is_workplace
+from memoryd.domain.memories.facts.slots import ATTRIBUTE, MANY, is_limited_in_time, is_of_type, is_workplace
 from memoryd.domain.memories.kinds import Kind, MemoryId, short_id
 from memoryd.domain.memories.line import BY_PEOPLE, Provenance, RetainedLine, joined
 from memoryd.domain.memories.versions import newness
@@ -112,6 +112,7 @@ _GERMAN_RULE = caseless(
     rf"(?:{_ANSWERING_GERMAN}\b(?!.*\b(?:das|es|diese\w*|noch ?mal)\b)"
     r".*\b(?:immer|nie(?:mals)?|nicht (?:so|mehr|zu)|kein\w*|nur|stets)\b"
     rf"|(?(from_now)(?:.*\b)?{_ANSWERING_GERMAN}\b|(?!))"
+    r"|(?:duz|siez)\w{0,2} (?:mich|uns)\b"
     r"|(?:(?:nie|nicht|immer|keine?)\b.*\b|kein\w* )(?:antworten|schreiben|tabellen?|emojis?|listen?|floskeln"
     r"|überschriften|englisch\w*|duzen|siezen)\b)"
 )
@@ -222,6 +223,12 @@ _SINGLE = frozenset(
 _GERMAN_OWN = "mein … ist"
 _OWN = frozenset({"my … is", "我的…是", "我的…叫", _GERMAN_OWN})
 _AT_WORK = frozenset({"I work at", "我在…工作"})
+_NEW = caseless(r"\b(?:neue[rs]?|jetzt)\b")
+_ONE = word_set("""
+arbeitgeber arzt auto bank chef chefin firma hausarzt hausärztin kennzeichen lehrer lehrerin schule steuerberater
+tierarzt tierärztin vermieter vermieterin wohnung zahnarzt zahnärztin
+""")
+"""German nouns of which a new one replaces the old one."""
 _TITLED = caseless(r"\s*(?:frau|herr|familie|dr\b\.?)\s")
 _SHAPES = (
     ("called", caseless(r"\s*(?:called|named)\b")),
@@ -265,21 +272,24 @@ Slots = frozenset[tuple[str, str]]
 """Slots with a single value: the name of a form, and the noun or shape of its value."""
 
 
-def slots_of(text: str) -> Slots:
-    """Return the single-valued slots that a statement fills; empty if it has none, or also states something else."""
+def slots_of(text: str, *, is_older: bool = False) -> Slots:
+    """Return the single-valued slots that a statement fills; empty if it has none, or also states something else.
+
+    `is_older`: it is compared with a newer statement, which shows what its values are.
+    """
     slots = set[tuple[str, str]]()
     for language in LANGUAGES if len(text) <= CHARS_MAX else ():
         for start in language.starts(text):
             heads = ((form, form.head.match(text, start)) for form in language.forms)
             form, head = next(((form, head) for form, head in heads if head), (None, None))
             if form and head:
-                if (slot := _slot(form, head, text)) is None:
+                if (slot := _slot(form, head, text, is_older=is_older)) is None:
                     return frozenset()
                 slots.add(slot)
     return frozenset(slots)
 
 
-def _slot(form: StatementForm, head: TextMatch, text: str) -> tuple[str, str] | None:
+def _slot(form: StatementForm, head: TextMatch, text: str, *, is_older: bool) -> tuple[str, str] | None:
     named, value = head.groupdict(), text[head.end() :]
     if form.name in _SINGLE:
         place = named.get("place") or value
@@ -287,14 +297,17 @@ def _slot(form: StatementForm, head: TextMatch, text: str) -> tuple[str, str] | 
         is_filled = is_filled and (form.name not in _AT_WORK or is_workplace(place))
         return (form.name, "unnamed" if _UNNAMED.match(place) else "") if is_filled else None
     noun = (named.get("noun") or named.get("kin") or "").casefold()
+    if not MANY.search(noun):
+        noun = noun.removeprefix("new ")
     if form.name not in _OWN or not is_of_type(noun, value):
         return None
     if ATTRIBUTE.match(noun):
         return form.name, noun
     shape = next((name for name, pattern in _SHAPES if pattern.match(value)), "")
-    if form.name == _GERMAN_OWN and not _TITLED.match(value):
+    if form.name == _GERMAN_OWN:
         # a capital says nothing, since any German noun has one: a teacher may be a mother, too
-        return None
+        is_name = _TITLED.match(value) or (noun in _ONE and (is_older or _NEW.search(head[0])))
+        return (form.name, f"{noun} name") if is_name else None
     return (form.name, f"{noun} {shape}") if shape and not _DESCRIBES.search(value) else None
 
 
@@ -323,7 +336,7 @@ def _is_older(memory: Memory, line: RetainedLine, slots: Slots) -> bool:
         and memory.line.network is line.network
         # a fast check: few of thousands of memories are about their author, and `slots_of` tries all forms
         and _OF_AUTHOR.search(memory.text) is not None
-        and bool(older := slots_of(memory.text))
+        and bool(older := slots_of(memory.text, is_older=True))
         and older <= slots
     )
 

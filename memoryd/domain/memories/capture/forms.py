@@ -63,8 +63,8 @@ _IDENTIFIERS = expression(r"\d[\d\s().-]{5,}[\dXx]|[^\s@]@[^\s@]+\.\w")
 _CORRECTIONS = caseless(
     r"\A\W*(?:no|nope|wrong|not|that['’]?s|that is|you(?:['’]re| are)|actually|please|stop|don['’]?t|do not|never"
     r"|always|from now on|next time|in (?:the )?future|i (?:said|meant|asked|told)|it['’]?s|it is|use|keep|incorrect)\b"
-    r"|\b(?:from now on|next time|in (?:the )?future|you got|is wrong|not right|incorrect|nie|nicht|kein\w*|immer"
-    r"|ab (?:jetzt|sofort|heute)|in zukunft|künftig|von jetzt an)\b"
+    r"|\b(?:from now on|next time|in (?:the )?future|you got|is wrong|not right|incorrect|nie|nicht|kein\w*"
+    r"|immer|duz\w*|siez\w*|ab (?:jetzt|sofort|heute)|in zukunft|künftig|von jetzt an)\b"
     r"|不对|不是|错|别|不要|以后|下次|今后|应该|我说的|永远|总是|始终|一律|回答|回复"
 )
 
@@ -277,7 +277,7 @@ def _is_name(head: TextMatch, rest: str) -> bool:
 
 def _is_fact(head: TextMatch, rest: str) -> bool:
     noun = head["noun"].lower()
-    is_placed = noun in _PLACED or not head[0].endswith(("ist", "sind")) or not _SOMEWHERE.match(rest)
+    is_placed = noun in _PLACED or head["verb"].lower() not in ("ist", "sind") or not _SOMEWHERE.match(rest)
     return noun in _LASTING and is_placed and bool(re.match(r"\s*\w", rest)) and not _STATE.match(rest)
 
 
@@ -335,8 +335,9 @@ _FORMS = (
         "mein … ist",
         Kind.FACT,
         caseless(
-            r"(?:mein|unser)e? (?:(?:neuer?|älterer?|jüngerer?|kleiner?|großer?|älteste[rs]?|jüngste[rs]?) )?"
-            r"(?P<noun>[\w-]{3,24})(?: [A-ZÄÖÜ][\w-]+)? (?:ist|sind|hei(?:ß|ss)t|heißen|wohnt|arbeitet)\b"
+            r"(?:mein|unser)e? (?:(?:neue[rs]?|älterer?|jüngerer?|kleiner?|großer?|älteste[rs]?|jüngste[rs]?) )?"
+            r"(?P<noun>[\w-]{3,24})(?: [A-ZÄÖÜ][\w-]+)? (?P<verb>ist|sind|hei(?:ß|ss)t|heißen|wohnt|arbeitet)\b"
+            r"(?: (?:jetzt?|nun|inzwischen)\b)?"
         ),
         _is_fact,
     ),

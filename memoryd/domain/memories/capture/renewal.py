@@ -19,7 +19,7 @@ from memoryd.domain.memories.capture.capture import (
     makes_unsafe,
 )
 from memoryd.domain.memories.capture.corrections import is_by_person, with_succession
-from memoryd.domain.memories.capture.cues import CHANGE, FROM_TO, NO_LONGER, NOT_BUT, NOW, has_ended
+from memoryd.domain.memories.capture.cues import CHANGE, CLAUSE_END, FROM_TO, NO_LONGER, NOT_BUT, NOW, has_ended
 from memoryd.domain.memories.capture.outdating import CHARS_MAX, RankedLine
 from memoryd.domain.memories.capture.rejections import DroppedItem, says_secret, why_not_plain, why_unfit
 from memoryd.domain.memories.capture.revisions import AUTHOR, PARTS, Revision
@@ -149,6 +149,7 @@ _LASTS = expression(
 )
 _NOT_NAME = expression(r"(?<=\w )[A-Z][\w'’-]+\b.*\b(?:instead of|rather than) [A-Z]")
 _ARTICLE = caseless(r"\A(?:the|den) ")
+_HOLDS_NOW = caseless(r"\b(?:now|these days|nowadays|jetzt|neuerdings)\b|现在")
 _OF_THINGS = word_set("date time days")
 """Kinds of new values that are news of a thing; a price or a person may be what a single event is about."""
 
@@ -181,18 +182,20 @@ def _is_own_change(plain: str) -> bool:
 def _names_thing_and_value(revision: Revision) -> bool:
     """Return whether a sentence names a thing with its new value: a time, or what alone fills its slot.
 
-    *Standup moved to 10:15*; *we deploy on Wednesdays, not Tuesdays*; *Mehmet owns the rota now*.
+    *Standup moved to 10:15*; *judo is at six now*; *we deploy on Fridays, not Tuesdays*; *Mehmet owns the rota now*.
     """
     if revision.has_pronoun or not revision.has_verb:
         return False
     if NOW in revision.forms and (fact := fact_key(revision.plain)):
         # what someone is at in Chinese, 在开会, looks like a place
         return not fact.key.endswith("在")
+    times = [value for value in values_in(revision.plain) if value.kind in _OF_THINGS]
     if revision.new and {CHANGE, FROM_TO}.intersection(revision.forms):
         new = _ARTICLE.sub("", revision.new)
-        kinds = {value.kind.split()[0] for value in values_in(revision.plain) if new.startswith(value.text)}
-        is_about = bool(content(revision.subject) - content(new)) and not revision.is_authors
-        return is_about and not _OF_THINGS.isdisjoint(kinds)
+        is_about = bool(content(f"{revision.about} {revision.subject}") - content(new))
+        return is_about and any(new.startswith(value.text) for value in times)
+    if times and _HOLDS_NOW.search(revision.plain) and not CLAUSE_END.search(revision.plain):
+        return bool(content(revision.subject))
     old = {value.kind for text in revision.old for value in values_in(text) if not value.start}
     said = [value.text for value in values_in(revision.rest) if value.kind in old]
     return NOT_BUT in revision.forms and bool(said and content(revision.rest) - content(" ".join(said)))
@@ -249,7 +252,7 @@ def _with_plain(verdict: CaptureVerdict, revision: Revision) -> CaptureVerdict:
     """Return a verdict with a change whose old value is in no memory."""
     if any(item.text in revision.text or revision.text in item.text for item in verdict.items):
         return verdict
-    return _with_item(verdict, CapturedItem(Kind.WORLD, revision.text, revision.form), revision.text)
+    return _with_item(verdict, CapturedItem(Kind.FACT, revision.text, revision.form), revision.text)
 
 
 def _with_item(verdict: CaptureVerdict, item: CapturedItem, text: str) -> CaptureVerdict:

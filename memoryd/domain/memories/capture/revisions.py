@@ -155,7 +155,8 @@ _DENIES = caseless(
 """A denial of the answer."""
 _PRONOUN = caseless(
     r"\W*(?:it|its|that|this|he|she|they|them|those|these|there|his|her|their|er|sie|es"
-    r"|(?:die|der|das)(?= (?-i:[a-z])))(?:['’]\w+)?\b|[他她它]"
+    # an article if a verb follows what may be a noun in lower case
+    rf"|(?:die|der|das)(?= (?-i:[a-z]))(?! [\w-]+ (?:{GERMAN_VERB})\b))(?:['’]\w+)?\b|[他她它]"
 )
 STATES = caseless(
     r"\b(?:is|are|was|were|am|has|have|had|do|does|did|can)(?:n['’]t)?\b|['’](?:s|re|m|ve|d)\b"

@@ -49,7 +49,7 @@ _TYPED = caseless(
     rf"|\b\d{{1,2}}[./]\d{{1,2}}[./]\d{{2,4}}\b"
     rf"|(?:{HAN_NUMBER}年)?{HAN_NUMBER}月(?:{HAN_NUMBER}[日号]|[初中底]|份)?|{HAN_NUMBER}(?:日"
     rf"|号(?![楼线店门院室桌馆厅])))"
-    rf"|(?P<time>\b\d{{1,2}}[:.]\d{{2}}(?:\s?[ap]\.?m\b\.?)?(?!\d|\.\d)|\b\d{{1,2}}\s?(?:[ap]\.?m\b\.?|o['’]clock)"
+    rf"|(?P<time>\b\d{{1,2}}[:.]\d{{2}}(?:\s?[ap]\.?m\b\.?)?(?!\d|\.\d)|\b\d{{1,2}}\s?(?:[ap]\.?m\b\.?|o['’]clock|uhr\b)"
     rf"|(?:(?<=\bat )|(?<=\bby )|(?<=\buntil )|(?<=\btill )|(?<=\bfrom )|(?<=\bbefore )|(?<=\bafter )|(?<=\bto ))"
     rf"(?:(?:half|quarter|\d{{1,2}}|{NUMERAL})(?: past| to) )?(?:{NUMERAL}|\d{{1,2}}|noon|midnight)(?: o['’]clock)?\b"
     rf"(?=\s*(?:\Z|[,.;!)](?!\d)|(?:on|in|at|from|to|and|until|till|as|now|sharp|every|each|since|with|again|instead|not)\b))"

@@ -474,6 +474,7 @@ def test_correction_of_an_answer_is_a_lesson(text: str) -> None:
         ("ab jetzt bitte immer kurz antworten", True),
         ("Antworte bitte nicht so lang.", True),
         ("Bitte keine Tabellen mehr.", True),
+        ("bitte duze mich", True),
         ("no, use half-even rounding", False),
         ("No, the meeting is on Thursday, not on Tuesday.", False),
         ("that's wrong, the fixture is wrong not the test", False),
