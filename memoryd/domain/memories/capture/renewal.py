@@ -147,8 +147,16 @@ _LASTS = expression(
     r"(?i:\b(?:instead|these days|nowadays|from now on|signed (?:on|up)|joined|switched)\b).*\b[A-Z][a-z]"
     r"|\b[A-Z][a-z].*(?i:\b(?:instead|these days|nowadays|from now on))\b|\A(?:就|都)?(?:改|换)成"
 )
+_SAME_VERB = caseless(
+    r"(?=[^,;]*\b(?:any ?more|no longer)\b).*\b(?:do not|don['’]?t|no longer) (?P<verb>\w+)"
+    r" [\w .-]{2,30}[,;] (?:but )?(?:we|i) (?:now )?(?P=verb)\b (?!it\b|that\b|this\b)\w"
+)
 _NOT_NAME = expression(r"(?<=\w )[A-Z][\w'’-]+\b.*\b(?:instead of|rather than) [A-Z]")
 _ARTICLE = caseless(r"\A(?:the|den) ")
+_ENDS = caseless(
+    r"\s*\Z|[^\w\s]|了|[\u4e00-\u9fff]{1,2}\Z|\s+(?:and|as|at|because|for|from|in|instead|now|on|since|so)\b"
+)
+"""What may follow a new value: no noun that it belongs to, *the Thursday rehearsal*."""
 _HOLDS_NOW = caseless(r"\b(?:now|these days|nowadays|jetzt|neuerdings)\b|现在")
 _OF_THINGS = word_set("date time days")
 """Kinds of new values that are news of a thing; a price or a person may be what a single event is about."""
@@ -176,7 +184,8 @@ def _is_own_change(plain: str) -> bool:
     over = [part for part in parts if has_ended(part) and (_NAMED.search(part, 1) or HAN_SIGN.search(part))]
     has_instead = any(part not in over and _LASTS.search(part) for part in parts)
     is_both = any(map(_NOT_NAME.search, parts))
-    return any(map(AUTHOR.match, parts)) and (bool(over and has_instead) or is_both)
+    is_replaced = bool(over and has_instead) or is_both or _SAME_VERB.search(plain) is not None
+    return any(map(AUTHOR.match, parts)) and is_replaced
 
 
 def _names_thing_and_value(revision: Revision) -> bool:
@@ -193,7 +202,10 @@ def _names_thing_and_value(revision: Revision) -> bool:
     if revision.new and {CHANGE, FROM_TO}.intersection(revision.forms):
         new = _ARTICLE.sub("", revision.new)
         is_about = bool(content(f"{revision.about} {revision.subject}") - content(new))
-        return is_about and any(new.startswith(value.text) for value in times)
+        # read alone, too: together with what is before it, it may be a range
+        alone = [value for value in values_in(new) if value.kind in _OF_THINGS]
+        rests = [new.removeprefix(value.text) for value in (*times, *alone) if new.startswith(value.text)]
+        return is_about and not revision.thing.startswith("to ") and any(map(_ENDS.match, rests))
     if times and _HOLDS_NOW.search(revision.plain) and not CLAUSE_END.search(revision.plain):
         return bool(content(revision.subject))
     old = {value.kind for text in revision.old for value in values_in(text) if not value.start}

@@ -266,6 +266,7 @@ DURABLE = [
     "I'm a single mum with two kids.",
     "We use pnpm, never npm.",
     "We use tabs, not spaces.",
+    "in kestrel we use sqlx, not diesel",
     "We use Trello for the pharmacy rota.",
     "My truck is a Toyota Tacoma.",
     "My parking space at work is number 41.",
