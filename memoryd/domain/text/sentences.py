@@ -32,8 +32,9 @@ _LETTER_NEXT = expression(r"\s[^\W\d_]\.")
 _LETTER_BEFORE = expression(r"(?<!\w)[^\W\d_]\.\s[^\W\d_]\Z")
 """`z. B.`, `d. h.`, `i. d. R.`"""
 _DAY = expression(r"(?<!\w)[0-3]?[0-9]\Z")
+_ARTICLE_BEFORE = caseless(r"\b(?:am|dem|den|der|die|das|des|vom|zum|bis) [0-9]{1,3}\Z")
 _MONTH_NEXT = expression(
-    r"\s(?:Januar|Jänner|Februar|März|Mai|Juni|Juli|Oktober|Dezember"
+    r"\s(?:(?i:Januar|Jänner|Februar|März|Mai|Juni|Juli|Oktober|Dezember)"
     r"|(?:April|August|September|November)(?!\s(?:is|was|will|has|had|can|may|went|comes|came|brings|starts|feels)\b))\b"
 )
 """What follows the stop of a day, `3. Mai`; names that are also English months must not begin an English sentence."""
@@ -79,8 +80,10 @@ def _ends(text: str, start: int, end: TextMatch) -> bool:
 
 
 def _is_day(text: str, stop: int) -> bool:
-    """Return whether a stop follows a day before its month, as in German."""
-    return _MONTH_NEXT.match(text, stop + 1) is not None and _DAY.search(text, max(0, stop - 3), stop) is not None
+    """Return whether a stop follows a number with the article of an ordinal, or before a month, as in German."""
+    is_dated = _MONTH_NEXT.match(text, stop + 1) is not None and _DAY.search(text, max(0, stop - 3), stop)
+    is_ordinal = text[stop + 2 : stop + 3].islower() and _ARTICLE_BEFORE.search(text, max(0, stop - 7), stop)
+    return bool(is_dated or is_ordinal)
 
 
 BLANK = "\0"

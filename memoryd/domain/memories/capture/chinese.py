@@ -1,5 +1,5 @@
-"""The Chinese forms of statements: 我叫, 我姓, 叫我, 我住在, 我的…住在, 我家, 我在…工作 (上班), 我是, 我的…是, 我的…在,
-我的…叫, 我的…换了, 我喜欢, 我不喜欢, 我不吃, 我讨厌, 我对…过敏, …前一定要…, 记住.
+"""The Chinese forms of statements: 我叫, 我姓, 叫我, 我住在, 我的…住在, 我搬到, 我的…在…工作, 我家, 我在…工作 (上班),
+我是, 我的…是, 我的…在, 我的…叫, 我的…换了, 我喜欢, 我不喜欢, 我不吃, 我讨厌, 我对…过敏, …前一定要…, 记住.
 """
 
 import re
@@ -53,6 +53,9 @@ _FLEETING = expression(
 )
 _NO_VALUE = expression(
     r"\s*(?:不|没|否|什么|怎么|对的|错的|好的|坏的|因为|为了|想|要|说|指|把|让|如何|这样|那样|这个|那个|关于|很|非常|太|在(?!\w*(?:月|年))|今天|明天|后天|昨天|个?(?:混蛋|傻|笨|坏|王八|秘密|好)|一?个(?:混蛋|傻\w|笨蛋|坏蛋|小坏蛋|好\w)|秘密|坏|最好|谁|哪(?!吒)|多少|一样|新的|旧的|空的|的|，|,|你|我)"
+)
+_NEW_HOME = expression(
+    r"[^，,。.!！？\s]{0,14}(?:[市区县省镇村路街号栋]|楼(?![上下])|公寓|宿舍)|(?!.*[上下里面边厅间隔壁桌沙])[\u4e00-\u9fff]{2,3}?了?\W*\Z"
 )
 _ANY = expression("")
 _WORD = expression(r"\w")
@@ -117,7 +120,7 @@ _ALLERGENS = (
     "|阿司匹林|乳胶|芝麻)"
 )
 _KIN = (
-    "(?:妻子|太太|老婆|丈夫|先生|老公|爱人|爸爸?|妈妈?|父亲|母亲|女儿|儿子|孩子|哥哥?|弟弟|姐姐?|妹妹|爷爷|奶奶|外公|外婆|男朋友|女朋友"
+    "(?:妻子|太太|老婆|丈夫|先生|老公|爱人|爸妈|父母|爸爸?|妈妈?|父亲|母亲|女儿|儿子|孩子|哥哥?|弟弟|姐姐?|妹妹|爷爷|奶奶|外公|外婆|男朋友|女朋友"
     "|女友|男友|室友|老板|同事|导师|老师|上司|生日|老家|家乡|专业|职业|国籍|母语)"
 )
 """Relatives and attributes that in Chinese may follow 我 without a possessive particle."""
@@ -146,6 +149,18 @@ _FORMS = (
     StatementForm("我住在", Kind.FACT, expression(rf"我{_OFTEN}住在"), value(unlike=_NO_PLACE)),
     StatementForm("我的…住在", Kind.FACT, expression(rf"我(?:的|家的?)?{_KIN}{_OFTEN}住在"), value(unlike=_NO_PLACE)),
     StatementForm(
+        "我搬到", Kind.FACT, expression(rf"我(?:们|家)?{_OFTEN}(?:刚|刚刚)?搬(?:家)?[到去进来]了?"), value(_NEW_HOME)
+    ),
+    StatementForm(
+        "我的…在…工作",
+        Kind.FACT,
+        expression(
+            rf"我(?:的|家的?)?{_KIN}{_OFTEN}在(?P<place>[^，,。.!！？\s]{{1,16}}?)"
+            r"(?:工作|上班|任职|实习|教书|[读念]书|[读念]研|上[大中小]?学|当[\u4e00-\u9fff]{2,4})(?=[，,。.！!~～\s]|\Z)"
+        ),
+        _works,
+    ),
+    StatementForm(
         "我在…工作",
         Kind.FACT,
         expression(
@@ -157,7 +172,7 @@ _FORMS = (
     StatementForm(
         "我的…是",
         Kind.FACT,
-        expression(rf"我(?:(?:{_KIN}|们家|家)?的(?P<noun>[^，,。.!！？\s是]{{1,16}})|(?P<kin>{_KIN}))是"),
+        expression(rf"我(?:(?:{_KIN}|们家|家)?的(?P<noun>[^，,。.!！？\s是]{{1,16}})|(?P<kin>{_KIN}{_KIN}?))是"),
         _is_fact,
     ),
     StatementForm(

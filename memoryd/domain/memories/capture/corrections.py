@@ -14,13 +14,13 @@ from datetime import date
 
 from msgspec.structs import replace
 
-from memoryd.domain.expressions import TextMatch, caseless, expression
+from memoryd.domain.expressions import TextMatch, caseless, expression, word_set
 from memoryd.domain.memories.book import Book, Memory
 from memoryd.domain.memories.capture.chinese import CHINESE
 from memoryd.domain.memories.capture.english import ENGLISH
 from memoryd.domain.memories.capture.forms import GERMAN, StatementForm, form_in
 from memoryd.domain.memories.capture.identifiers import identifier_in
-from memoryd.domain.memories.facts.slots import ATTRIBUTE, is_limited_in_time, is_of_type, is_workplace
+from memoryd.domain.memories.facts.slots import ATTRIBUTE, MANY, is_limited_in_time, is_of_type, is_workplace
 from memoryd.domain.memories.kinds import Kind, MemoryId, short_id
 from memoryd.domain.memories.line import BY_PEOPLE, Provenance, RetainedLine, joined
 from memoryd.domain.memories.versions import newness
@@ -42,7 +42,7 @@ _BARE_RULE = caseless(
     r"|now|yet|again|for now))*\W*\Z|\W*(?:先|请)?(?:不要|不用|别)(?:再|先)?[\u4e00-\u9fff](?:它|出去)?[了啊吧呀]?\W*\Z"
 )
 """Orders without lasting content: `stop doing that`, 别发, `don't send it yet`."""
-_AFTER = caseless(rf"[:;,—–]\s*(?:please )?(?:don['’]?t|do not|never|stop|always|use)\s+(?:{_ANSWERING}|\w+)\b")
+_AFTER = caseless(rf"[:;,—–]\s*(?:please )?(?:don['’]?t|do not|never|stop|always)\s+(?:{_ANSWERING}|\w+)\b")
 _BLAMES = caseless(
     r"\W*(?:you (?:got|have|keep|always|still|again|did|forgot|used|were)\b|that['’]?s not\b|wrong\b|no\b)"
 )
@@ -102,6 +102,20 @@ _CHINESE_FROM_NOW = expression(
     r"(?:以后|下次|今后|从现在起|从现在开始|以后请|往后)[^。]{0,20}?(?:请|要|别|不要|都|用|先|直接|少|必须|回答"
     r"|回复|叫)"
 )
+_ANSWERING_GERMAN = (
+    r"(?:(?:be)?antwort|schreib|erklär|formulier|fass|verwend|benutz|nutz|nenn|duz|siez|frag|sag|gib|zeig|red|sprich"
+    r"|wiederhol|entschuldig|übersetz|rechne|runde|zitier|schlag)\w{0,3}"
+)
+_GERMAN_RULE = caseless(
+    r"\A(?!.*\b(?:i|ich|wir|ihr|er|sie|man)\b)\W*(?:(?:bitte|nein|und|aber|ok|also|das nächste mal|nächstes mal"
+    r"|(?P<from_now>ab (?:jetzt|sofort|heute)|in zukunft|künftig|von jetzt an))\b[\s,:!.]*){0,4}"
+    rf"(?:{_ANSWERING_GERMAN}\b(?!.*\b(?:das|es|diese\w*|noch ?mal)\b)"
+    r".*\b(?:immer|nie(?:mals)?|nicht (?:so|mehr|zu)|kein\w*|nur|stets)\b"
+    rf"|(?(from_now)(?:.*\b)?{_ANSWERING_GERMAN}\b|(?!))"
+    r"|(?:duz|siez)\w{0,2} (?:mich|uns)\b"
+    r"|(?:(?:nie|nicht|immer|keine?)\b.*\b|kein\w* )(?:antworten|schreiben|tabellen?|emojis?|listen?|floskeln"
+    r"|überschriften|englisch\w*|duzen|siezen)\b)"
+)
 _MIN_WORDS = 2
 CORRECTION_OF_ANSWER = "a correction"
 """The form of a sentence that says what was wrong in one answer, and is no rule for others."""
@@ -126,7 +140,13 @@ def correction_in(plain: str, *, is_led: bool) -> str:
     is_of_request = _IDLE.search(plain) or _CLARIFIES.match(plain)
     if is_bare or is_lead(plain) or (is_of_request and not is_rule):
         return ""
-    if is_rule or _FROM_NOW.search(plain) or _CHINESE_RULE.match(plain) or _CHINESE_FROM_NOW.search(plain):
+    if (
+        is_rule
+        or _FROM_NOW.search(plain)
+        or _CHINESE_RULE.match(plain)
+        or _CHINESE_FROM_NOW.search(plain)
+        or _GERMAN_RULE.match(plain)
+    ):
         return "a rule for answers"
     wrong, chinese = _WRONG.match(plain), _CHINESE_WRONG.match(plain)
     is_correction = (
@@ -203,6 +223,12 @@ _SINGLE = frozenset(
 _GERMAN_OWN = "mein … ist"
 _OWN = frozenset({"my … is", "我的…是", "我的…叫", _GERMAN_OWN})
 _AT_WORK = frozenset({"I work at", "我在…工作"})
+_NEW = caseless(r"\b(?:neue[rs]?|jetzt)\b")
+_ONE = word_set("""
+arbeitgeber arzt auto bank chef chefin firma hausarzt hausärztin kennzeichen lehrer lehrerin schule steuerberater
+tierarzt tierärztin vermieter vermieterin wohnung zahnarzt zahnärztin
+""")
+"""German nouns of which a new one replaces the old one."""
 _TITLED = caseless(r"\s*(?:frau|herr|familie|dr\b\.?)\s")
 _SHAPES = (
     ("called", caseless(r"\s*(?:called|named)\b")),
@@ -246,21 +272,24 @@ Slots = frozenset[tuple[str, str]]
 """Slots with a single value: the name of a form, and the noun or shape of its value."""
 
 
-def slots_of(text: str) -> Slots:
-    """Return the single-valued slots that a statement fills; empty if it has none, or also states something else."""
+def slots_of(text: str, *, is_older: bool = False) -> Slots:
+    """Return the single-valued slots that a statement fills; empty if it has none, or also states something else.
+
+    `is_older`: it is compared with a newer statement, which shows what its values are.
+    """
     slots = set[tuple[str, str]]()
     for language in LANGUAGES if len(text) <= CHARS_MAX else ():
         for start in language.starts(text):
             heads = ((form, form.head.match(text, start)) for form in language.forms)
             form, head = next(((form, head) for form, head in heads if head), (None, None))
             if form and head:
-                if (slot := _slot(form, head, text)) is None:
+                if (slot := _slot(form, head, text, is_older=is_older)) is None:
                     return frozenset()
                 slots.add(slot)
     return frozenset(slots)
 
 
-def _slot(form: StatementForm, head: TextMatch, text: str) -> tuple[str, str] | None:
+def _slot(form: StatementForm, head: TextMatch, text: str, *, is_older: bool) -> tuple[str, str] | None:
     named, value = head.groupdict(), text[head.end() :]
     if form.name in _SINGLE:
         place = named.get("place") or value
@@ -268,14 +297,17 @@ def _slot(form: StatementForm, head: TextMatch, text: str) -> tuple[str, str] | 
         is_filled = is_filled and (form.name not in _AT_WORK or is_workplace(place))
         return (form.name, "unnamed" if _UNNAMED.match(place) else "") if is_filled else None
     noun = (named.get("noun") or named.get("kin") or "").casefold()
+    if not MANY.search(noun):
+        noun = noun.removeprefix("new ")
     if form.name not in _OWN or not is_of_type(noun, value):
         return None
     if ATTRIBUTE.match(noun):
         return form.name, noun
     shape = next((name for name, pattern in _SHAPES if pattern.match(value)), "")
-    if form.name == _GERMAN_OWN and not _TITLED.match(value):
+    if form.name == _GERMAN_OWN:
         # a capital says nothing, since any German noun has one: a teacher may be a mother, too
-        return None
+        is_name = _TITLED.match(value) or (noun in _ONE and (is_older or _NEW.search(head[0])))
+        return (form.name, f"{noun} name") if is_name else None
     return (form.name, f"{noun} {shape}") if shape and not _DESCRIBES.search(value) else None
 
 
@@ -304,7 +336,7 @@ def _is_older(memory: Memory, line: RetainedLine, slots: Slots) -> bool:
         and memory.line.network is line.network
         # a fast check: few of thousands of memories are about their author, and `slots_of` tries all forms
         and _OF_AUTHOR.search(memory.text) is not None
-        and bool(older := slots_of(memory.text))
+        and bool(older := slots_of(memory.text, is_older=True))
         and older <= slots
     )
 

@@ -195,12 +195,14 @@ _ENGLISH_NEW = (
     ),
 )
 _MOVED_GERMAN = (
-    "(?:verschoben|verlegt|geändert|gewechselt|umgestiegen|umgezogen|gezogen|erhöht|gesenkt|gestiegen"
+    "(?:verschoben|verlegt|geändert|gewechselt|umgestiegen|(?:um)?(?:ge)?zoge?n|erhöht|gesenkt|gestiegen"
     "|gesunken|verlängert)"
 )
+_NO_MORE = "(?:(?:nicht|net|ned) mehr|nimmer)"
+"""Also as it is spoken in the south."""
 GERMAN_VERB = (
-    "ist|sind|haben|wird|wurde|kommt|kommen|kostet|kosten|beträgt|heißt|bleibt|bleiben|gilt|läuft|laufen|findet|beginnt"
-    "|endet|dauert|wohnt|liegt|liegen|steht|stehen|fährt|fahren|geht|gehen|braucht|öffnet|schließt"
+    "ist|sind|hat|haben|wird|wurde|kommt|kommen|kostet|kosten|beträgt|heißt|bleibt|bleiben|gilt|läuft|laufen|findet|beginnt"
+    "|kriegt|bekommt|isst|trinkt|nimmt|spielt|arbeitet|endet|dauert|wohnt|liegt|liegen|steht|stehen|fährt|fahren|geht|gehen|braucht|öffnet|schließt"
 )
 _GERMAN_OLD = (
     (
@@ -213,9 +215,9 @@ _GERMAN_OLD = (
         r" (?:ab )?(?:jetzt|nun|inzwischen)"
         r" (?P<new>[^,;]{1,60}?) (?:statt|anstatt|anstelle von) (?P<old>[^,;]{1,60}?)(?=[,;]|\W*\Z)",
     ),
-    (NOT_BUT, r"\bnicht (?:mehr )?(?P<old>[^,;]{1,60}?)[,;] sondern\b"),
-    (NOT_BUT, r"\A(?P<said>[^;]{1,80}?), (?:und )?nicht (?P<old>[^,;]{1,60})\W*\Z"),
-    (NO_LONGER, rf"\A{_WHO}\s?\bnicht mehr (?P<old>[^,;]{{2,60}}?)\W*\Z"),
+    (NOT_BUT, rf"\b(?:{_NO_MORE}|nicht|net|ned) (?P<old>[^,;]{{1,60}}?)[,;]? sondern\b"),
+    (NOT_BUT, rf"\A(?P<said>[^;]{{1,80}}?), (?:und )?(?:{_NO_MORE}|nicht|net|ned) (?P<old>[^,;]{{1,60}})\W*\Z"),
+    (NO_LONGER, rf"\A{_WHO}\s?\b{_NO_MORE} (?P<old>[^,;]{{2,60}}?)\W*\Z"),
     (NO_LONGER, rf"\A{_WHO}\s?\bkein\w{{0,2}} (?P<old>[^,;]{{2,60}}?) mehr\W*\Z"),
     (NOT_BUT, r"\b(?:statt|anstatt|anstelle von) (?P<old>[^,;]{1,60}?)(?=[,;]|\W*\Z)"),
 )
@@ -226,11 +228,12 @@ _GERMAN_NEW = (
     ),
     (
         CHANGE,
-        rf"\A{_WHO}\s\b(?:ist|sind|wurde|wird) (?:jetzt )?(?:auf|in|nach) (?P<new>[^,;]{{1,60}}?) {_MOVED_GERMAN}\b",
+        rf"\A{_WHO}\s\b(?:bin|ist?|sind|wurde|wird) (?:jetzt? )?(?:auf|in|nach) (?P<new>[^,;]{{1,60}}?)"
+        rf" {_MOVED_GERMAN}\b",
     ),
     (
         NOW,
-        rf"\b(?:jetzt|ab sofort|neuerdings|von nun an)\b|\bab (?:\d|heute|morgen|{WEEKDAY}|{MONTH})",
+        rf"\b(?:jetzt?|ab sofort|neuerdings|von nun an)\b|\bab (?:\d|heute|morgen|{WEEKDAY}|{MONTH})",
     ),
 )
 _CHANGED = (
@@ -372,7 +375,7 @@ _HAS_ENDED = (
     r"|stopped|cancel+ed|dropped|ditched|scrapped|abandoned|sold(?! out\b)|died|dead|folded|expired|history"
     r"|(?<!was )(?<!were )(?:shut|closed)|moved (?:on|out|away)|handed|sent back|returned|replaced|cut|axed"
     r"|finished with|done with|fell through|got rid of|traded|binned|bust|stepped down|packed (?:up|in)|went off"
-    r"|threw (?:out|away)|parted|fired|passed away|out of business|nicht mehr|gekündigt|abgeschafft"
+    r"|threw (?:out|away)|parted|fired|passed away|out of business|nicht mehr|nimmer|gekündigt|abgeschafft"
 )
 _HAN_NOW = r"现在|目前|如今|以后(?!再)|今后|往后|已经"
 _HAN_MOVED = r"改|换|挪|涨|降[到成为了]|调[到成整为]|[提加减升]到|变[成为]|搬|转[到给]|交给"

@@ -24,6 +24,8 @@ _LEADS = caseless(
     r"|note(?: that)?|please note(?: that)?|one more thing|another thing"
     r"|first(?: of all)?|second(?:ly)?|finally|p\.?s\.?|in general|generally|usually|personally|honestly"
     r"|to be honest|frankly"
+    r"|(?:for|on|in|at|with) (?!th(?:is|at|ese|ose)\b|it\b|now\b)(?:(?:my|our|the|all|long|short) )*[\w-]+"
+    r"(?=,? (?:i (?:(?:really|usually|always|generally) )*(?:prefer|like|love|hate|dislike)|we (?:\w+ )?use)\b)"
     r"|as for me|for me|(?:as |like )?i (?:said|mentioned)|i (?:already )?told you(?: that)?|once again|again"
     r"|(?:please |pls |and |also )*remember(?: this| that)?"
     r"|great|thanks|thank you|good (?:morning|evening|afternoon)|sorry|about me|update|correction|important|now"

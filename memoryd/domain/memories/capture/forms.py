@@ -1,8 +1,8 @@
 """Forms of statements in all languages: first check of a message, clauses in the first person, unreal statements.
 
-The few German forms are here, too: ich heiße, nenn mich, ich wohne in, ich arbeite bei, ich bin Vegetarier, ich bin
-allergisch gegen, ich esse kein, ich mag, ich hasse, mein … ist (heißt), merk dir. `mein … ist` counts if it states
-something lasting, by its noun.
+The few German forms are here, too: ich heiße, nenn mich, ich wohne in, ich bin nach … gezogen, ich arbeite bei, ich bin
+Vegetarier, ich bin allergisch gegen, ich esse kein, ich mag, ich hasse, mein … ist (heißt), merk dir. `mein … ist`
+counts if it states something lasting, by its noun.
 """
 
 import re
@@ -54,8 +54,8 @@ _MARKERS = caseless(
     r"|here(?: is|['’]s) my"
     r"|vegetarian|vegan|pescatarian|teetotal(?:l?er)?|intolerant|coeliac|celiac|diabetic|left-handed"
     r"|colou?r[- ]?blind|merke? (?:dir|es dir)|vergiss|vergessen|denke? (?:bitte )?d(?:ar|r)an|erinnere dich|notiere?"
-    r"|ich hei(?:ß|ss)e|mein name|nenne? mich|(?:ich|wir) (?:\w+ ){0,3}(?:wohnen?|arbeite|bin|mag|hasse|liebe|bevorzuge"
-    r"|vertrage|essen?|trinken?|rauche)|(?:mein|unser)e?)\b|前一定|前必须|前务必|[前后][，,]?都?要|我叫|叫我|我是|我(?:们家)?的|我家|我妻子"
+    r"|mein name|nenne? mich|(?:i(?:ch)?|wir) (?:\w+ ){0,3}(?:hei(?:ß|ss)e?|wohn(?:en?)?|arbeite?|bin|m[ao]g|hasse?"
+    r"|liebe?|bevorzuge?|vertrage?|ess(?:en?)?|trink(?:en?)?|rauche?)|(?:mein|unser)e?)\b|前一定|前必须|前务必|[前后][，,]?都?要|我叫|叫我|我是|我(?:们家)?的|我家|我妻子"
     r"|我[爸妈女儿先老丈太爱哥弟姐妹男室父母孩爷奶外同导上专职国生姓]|过敏|别忘|不要忘"
     r"|我[\u4e00-\u9fff]{0,4}(?:喜欢|住在|讨厌|受不了)|我[\u4e00-\u9fff]{0,2}[在对]|我(?:从来|一直|从小)?不[吃喝]|记住|我手机|我电话"
 )
@@ -63,7 +63,8 @@ _IDENTIFIERS = expression(r"\d[\d\s().-]{5,}[\dXx]|[^\s@]@[^\s@]+\.\w")
 _CORRECTIONS = caseless(
     r"\A\W*(?:no|nope|wrong|not|that['’]?s|that is|you(?:['’]re| are)|actually|please|stop|don['’]?t|do not|never"
     r"|always|from now on|next time|in (?:the )?future|i (?:said|meant|asked|told)|it['’]?s|it is|use|keep|incorrect)\b"
-    r"|\b(?:from now on|next time|in (?:the )?future|you got|is wrong|not right|incorrect)\b"
+    r"|\b(?:from now on|next time|in (?:the )?future|you got|is wrong|not right|incorrect|nie|nicht|kein\w*"
+    r"|immer|duz\w*|siez\w*|ab (?:jetzt|sofort|heute)|in zukunft|künftig|von jetzt an)\b"
     r"|不对|不是|错|别|不要|以后|下次|今后|应该|我说的|永远|总是|始终|一律|回答|回复"
 )
 
@@ -219,17 +220,23 @@ _LEADS = caseless(
     r"|(?:bitte )?(?:merk(?:e)? dir|vergiss nicht)(?: bitte)?)(?:[,.!:;—–-]+\s*|\s+)){0,6}+"
 )
 _CLAUSE = caseless(r"[,;]\s*(?:(?:und|aber|denn|weil)\s+)?|\s+(?:und|aber|denn)\s+")
-_OFTEN = r"(?:(?:wirklich|auch|immer|meistens|sehr|noch|jetzt|derzeit|aktuell|eigentlich|schon|nur|seit \S+) )*"
+_I = "i(?:ch)?"
+"""`ich` as it is spoken, too: *i mag*. So a verb may lack its ending, *ich wohn in*."""
+_NONE = "(?:kein|koa)\\w*"
+_OFTEN = (
+    r"(?:(?:wirklich|auch|immer|meistens|sehr|noch|jetzt?|derzeit|aktuell|eigentlich|schon?|nur|übrigens|halt"
+    r"|seit \S+) )*"
+)
 _NAME = expression(
     r"[:\s]*(?:Dr\.? )?(?P<name>[A-ZÄÖÜ][\w'’-]+(?: (?:von|van|de|der|zu|[A-ZÄÖÜ][\w'’-]*)){0,3})"
-    r"(?=\s*(?:\Z|[.,;!)(—–-]|und\b|aber\b|bitte\b))"
+    r"(?=\s*(?:\Z|[.,;!)(—–-]|(?i:und|aber|bitte)\b))"
 )
 _NO_NAME = caseless(
     r"(?:nicht|das|es|so|wie|hier|da|alle|dich|euch|programm|hase|Montag|Dienstag|Mittwoch|Donnerstag|Freitag)\b"
 )
 _BARE = caseless(
-    r"[\s,]*(?:das|es|die(?:se[nrsm]?)?|der|den|dein\w*|eure\w*|dich|euch|ihn|sie|beide|so|wie|dass|wenn|was"
-    r"|nicht(?=\W*\Z)|nicht (?:mehr|so|dass)|option|variante|nach hause"
+    r"[\s,]*(?:das|des|es|die(?:se[nrsm]?)?|der|den|dein\w*|eure\w*|dich|euch|ihn|sie|beide|so|wie|dass|wenn|was"
+    r"|(?:nicht|net|ned|nimmer)(?=\W*\Z)|nicht (?:mehr|so|dass)|option|variante|nach hause"
     r"|[^,.;!]*\b(?:heute|jetzt|gerade|gleich|bitte)"
     r"|(?:den |die |das )?(?:ersten?|zweiten?|letzten?|anderen?|neue[nrs]?|vorschlag|idee|antwort|version|entwurf)\b)\b"
 )
@@ -263,13 +270,14 @@ _SOMEWHERE = caseless(r"\s*(?:im|in|auf|am|bei|beim|zu|zum|zur)\b")
 
 
 def _is_name(head: TextMatch, rest: str) -> bool:
-    match = _NAME.match(rest)
+    # who types no capitals writes names without them, too
+    match = _NAME.match(rest.title() if head.string.islower() else rest)
     return match is not None and not _NO_NAME.match(match["name"]) and is_clean(head.string, head.end())
 
 
 def _is_fact(head: TextMatch, rest: str) -> bool:
     noun = head["noun"].lower()
-    is_placed = noun in _PLACED or not head[0].endswith(("ist", "sind")) or not _SOMEWHERE.match(rest)
+    is_placed = noun in _PLACED or head["verb"].lower() not in ("ist", "sind") or not _SOMEWHERE.match(rest)
     return noun in _LASTING and is_placed and bool(re.match(r"\s*\w", rest)) and not _STATE.match(rest)
 
 
@@ -281,42 +289,55 @@ def _is_remembered(head: TextMatch, rest: str) -> bool:
 _LIKED = value(unlike=_BARE, is_own=True)
 _FORMS = (
     StatementForm(
-        "ich heiße", Kind.ENTITY, caseless(r"(?:ich hei(?:ß|ss)e|mein name ist)\b"), _is_name, is_pinned=True
+        "ich heiße",
+        Kind.ENTITY,
+        caseless(rf"(?:{_I} hei(?:ß|ss)e?|mein name ist)\b(?: {_OFTEN})?"),
+        _is_name,
+        is_pinned=True,
     ),
     StatementForm("nenn mich", Kind.ENTITY, caseless(r"nenne? mich(?: bitte| einfach)*\b"), _is_name, is_pinned=True),
-    StatementForm("ich wohne in", Kind.FACT, caseless(rf"(?:ich|wir) {_OFTEN}wohnen? in\b"), value(unlike=_FLEETING)),
+    StatementForm(
+        "ich wohne in", Kind.FACT, caseless(rf"(?:{_I}|wir) {_OFTEN}wohn(?:en?)? {_OFTEN}in\b"), value(unlike=_FLEETING)
+    ),
+    StatementForm(
+        "ich bin nach … gezogen",
+        Kind.FACT,
+        caseless(rf"(?:{_I} bin|wir sind) {_OFTEN}(?:nach|in)\b"),
+        value(expression(r"(?: [\w-]+){1,3} (?:um)?(?:ge)?zoge?n\b")),
+    ),
     StatementForm(
         "ich arbeite bei",
         Kind.FACT,
-        caseless(rf"ich {_OFTEN}arbeite {_OFTEN}(?:bei|als|für)\b"),
+        caseless(rf"{_I} {_OFTEN}arbeite? {_OFTEN}(?:bei|als|für)\b"),
         value(unlike=_NO_WORK),
     ),
     StatementForm(
         "ich bin Vegetarier",
         Kind.FACT,
-        caseless(rf"ich bin {_OFTEN}(?:(?:vegetarier|veganer|diabetiker|linkshänder)(?:in)?|vegan|vegetarisch)\b"),
+        caseless(rf"{_I} bin {_OFTEN}(?:(?:vegetarier|veganer|diabetiker|linkshänder)(?:in)?|vegan|vegetarisch)\b"),
         value(expression(r"\W*\Z|[,.;!]|\s+(?:und|aber|seit)\b")),
     ),
     StatementForm(
         "ich bin allergisch gegen",
         Kind.FACT,
-        caseless(rf"ich bin {_OFTEN}(?:stark )?allergisch (?:gegen|auf)\b|ich vertrage {_OFTEN}kein\w*"),
+        caseless(rf"{_I} bin {_OFTEN}(?:stark )?allergisch (?:gegen|auf)\b|{_I} vertrage? {_OFTEN}{_NONE}"),
         value(unlike=_NO_FOOD),
     ),
     StatementForm(
         "ich esse kein",
         Kind.FACT,
-        caseless(rf"(?:ich|wir) {_OFTEN}(?:esse|essen|trinke|trinken|rauche) {_OFTEN}kein\w*"),
+        caseless(rf"(?:{_I}|wir) {_OFTEN}(?:ess(?:en?)?|trink(?:en?)?|rauche?) {_OFTEN}{_NONE}"),
         value(unlike=_NO_FOOD),
     ),
-    StatementForm("ich hasse", Kind.PREFERENCE, caseless(rf"ich {_OFTEN}(?:hasse|liebe|bevorzuge)\b"), _LIKED),
-    StatementForm("ich mag", Kind.PREFERENCE, caseless(rf"ich {_OFTEN}mag\b"), _LIKED),
+    StatementForm("ich hasse", Kind.PREFERENCE, caseless(rf"{_I} {_OFTEN}(?:hasse?|liebe?|bevorzuge?)\b"), _LIKED),
+    StatementForm("ich mag", Kind.PREFERENCE, caseless(rf"{_I} {_OFTEN}m[ao]g\b"), _LIKED),
     StatementForm(
         "mein … ist",
         Kind.FACT,
         caseless(
-            r"(?:mein|unser)e? (?:(?:neuer?|älterer?|jüngerer?|kleiner?|großer?|älteste[rs]?|jüngste[rs]?) )?"
-            r"(?P<noun>[\w-]{3,24})(?: [A-ZÄÖÜ][\w-]+)? (?:ist|sind|hei(?:ß|ss)t|heißen|wohnt|arbeitet)\b"
+            r"(?:mein|unser)e? (?:(?:neue[rs]?|älterer?|jüngerer?|kleiner?|großer?|älteste[rs]?|jüngste[rs]?) )?"
+            r"(?P<noun>[\w-]{3,24})(?: [A-ZÄÖÜ][\w-]+)? (?P<verb>ist|sind|hei(?:ß|ss)t|heißen|wohnt|arbeitet)\b"
+            r"(?: (?:jetzt?|nun|inzwischen)\b)?"
         ),
         _is_fact,
     ),

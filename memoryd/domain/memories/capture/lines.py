@@ -37,7 +37,10 @@ ALIKE_MAX = 8
 """Most lines that may hold again, and most lines similar to one of them."""
 _INDEXES_MAX = 8
 """Number of workspaces whose indexes are kept, the last used."""
-_LIVES = caseless(r"\W*(?:i|we) (?:\w+ )?live\b|我们?[\u4e00-\u9fff]{0,2}住|我家[住在]")
+_LIVES = caseless(
+    r"\W*(?:i|we) (?:\w+ )?live\b|\W*(?:i(?:ch)?|wir) (?:\w+ )?wohn(?:en?)?\b"
+    r"|我们?(?:现在|目前|一直|暂时|已经|平时|自己|独自|还|也|都|就)?住|我家[住在]"
+)
 """A statement of the author's home, which a move revises, whatever words it uses."""
 
 

@@ -139,7 +139,7 @@ _ASKS = caseless(
     r"|\b(?:you (?:still )?remember|what|whether) my\b"
     r"|\A\W*(?:(?:und|aber|also|ok|hallo|hey|bitte|sag mal)\b[,!.]* *)*(?:was|wer|wen|wem|wann|wo|woher|wohin|wie|warum"
     r"|wieso|weshalb|welche\w?|hast|bist|kannst|könntest|weißt|gibt es|sag mir"
-    r"|(?:ist|sind|war|hat|kann|soll|muss)\w{0,2} (?:ich|du|er|sie|es|wir|das|der|die|mein\w?))\b"
+    r"|(?:ist|sind|war|hab|hat|kann|soll|muss)\w{0,2} (?:ich|du|er|sie|es|wir|das|der|die|mein\w?))\b"
 )
 _ASKS_CHINESE = expression(
     r"[吗嘛呢么][^\u4e00-\u9fffA-Za-z0-9]*\Z|什么|怎么|怎样|为何|谁(?!都|也)|哪(?![怕吒])|(?<![好十这那前后过近])几(?:个|点|岁|号|月|天|次|位)|多少|多大|多久"

@@ -9,7 +9,7 @@ from datetime import date
 
 from msgspec.structs import replace
 
-from memoryd.domain.expressions import expression
+from memoryd.domain.expressions import caseless, expression, word_set
 from memoryd.domain.memories.book import Book, Memory
 from memoryd.domain.memories.capture.agreement import is_absence, is_addition
 from memoryd.domain.memories.capture.capture import (
@@ -19,10 +19,14 @@ from memoryd.domain.memories.capture.capture import (
     makes_unsafe,
 )
 from memoryd.domain.memories.capture.corrections import is_by_person, with_succession
+from memoryd.domain.memories.capture.cues import CHANGE, CLAUSE_END, FROM_TO, NO_LONGER, NOT_BUT, NOW, has_ended
 from memoryd.domain.memories.capture.outdating import CHARS_MAX, RankedLine
 from memoryd.domain.memories.capture.rejections import DroppedItem, says_secret, why_not_plain, why_unfit
-from memoryd.domain.memories.capture.revisions import Revision
+from memoryd.domain.memories.capture.revisions import AUTHOR, PARTS, Revision
 from memoryd.domain.memories.capture.targets import Target, find_target, is_of_request, most_likely_outdated, with_line
+from memoryd.domain.memories.capture.values import content, values_in
+from memoryd.domain.memories.facts.slots import fact_key
+from memoryd.domain.memories.facts.values import HAN_SIGN
 from memoryd.domain.memories.generated import subject_line
 from memoryd.domain.memories.kinds import Kind, short_id
 from memoryd.domain.memories.line import Provenance
@@ -61,7 +65,7 @@ def with_revisions(
         target = find_target(revision, book, scope=scope, day=day, answer_before=answer_before, said_before=said_before)
         if target is not None:
             verdict = _with_target(verdict, revision, target, may_supersede=may_supersede)
-        elif may_supersede and revision.is_self_contained:
+        elif may_supersede and _is_self_contained(revision):
             verdict = _with_plain(verdict, revision)
         else:
             verdict = _without(verdict, DroppedItem(revision.text, SkipReason.NOTHING_REVISED, revision.form))
@@ -130,6 +134,85 @@ def _is_reported(text: str) -> bool:
     return SkipReason.REPORTED in map(why_not_plain, spoken_sentences(text))
 
 
+_NAMED = expression(r"[A-Z][a-z]")
+_MOVES = expression(r"\b[Mm]oved (?:back |over )?to [A-Z]")
+_HAS_NOW = expression(
+    r"\b(?:[Ii]|[Ww]e)(?:['’]ve| have)? (?:now )?(?:got|have|own|drive|ride|use) (?:[a-z]+ )?[A-Z][^,;]{1,40}"
+)
+_HAS_MOVED = expression(
+    r"(?:[Tt]he|[Oo]ur) [a-z][a-z -]*(?:has|have|['’]s) (?:now |just )*(?:moved|switched|migrated|changed)\b"
+)
+_JOIN = caseless(r"\b(?:so|because|since) (?=(?:i|we)\b)")
+_LASTS = expression(
+    r"(?i:\b(?:instead|these days|nowadays|from now on|signed (?:on|up)|joined|switched)\b).*\b[A-Z][a-z]"
+    r"|\b[A-Z][a-z].*(?i:\b(?:instead|these days|nowadays|from now on))\b|\A(?:就|都)?(?:改|换)成"
+)
+_SAME_VERB = caseless(
+    r"(?=[^,;]*\b(?:any ?more|no longer)\b).*\b(?:do not|don['’]?t|no longer) (?P<verb>\w+)"
+    r" [\w .-]{2,30}[,;] (?:but )?(?:we|i) (?:now )?(?P=verb)\b (?!it\b|that\b|this\b)\w"
+)
+_NOT_NAME = expression(r"(?<=\w )[A-Z][\w'’-]+\b.*\b(?:instead of|rather than) [A-Z]")
+_ARTICLE = caseless(r"\A(?:the|den) ")
+_ENDS = caseless(
+    r"\s*\Z|[^\w\s]|了|[\u4e00-\u9fff]{1,2}\Z|\s+(?:and|as|at|because|for|from|in|instead|now|on|since|so)\b"
+)
+"""What may follow a new value: no noun that it belongs to, *the Thursday rehearsal*."""
+_HOLDS_NOW = caseless(r"\b(?:now|these days|nowadays|jetzt|neuerdings)\b|现在")
+_OF_THINGS = word_set("date time days")
+"""Kinds of new values that are news of a thing; a price or a person may be what a single event is about."""
+
+
+def _is_self_contained(revision: Revision) -> bool:
+    """Return whether a sentence says which thing has changed to what, so that no old memory is needed."""
+    values = (revision.new, *revision.old)
+    if _is_own_change(revision.plain) or _names_thing_and_value(revision):
+        return True
+    if not revision.is_authors:
+        are_named = bool(revision.new) and all(map(_NAMED.match, values))
+        return are_named and FROM_TO in revision.forms and bool(_HAS_MOVED.match(revision.plain))
+    if NO_LONGER in revision.forms:
+        has_another = NOW in revision.forms and _HAS_NOW.search(revision.plain)
+        if has_another or CHANGE in revision.forms or FROM_TO in revision.forms:
+            return True
+    is_named = bool(revision.new) and any(map(_NAMED.match, values))
+    return is_named and (FROM_TO in revision.forms or bool(_MOVES.search(revision.plain)))
+
+
+def _is_own_change(plain: str) -> bool:
+    """Return whether the author names what has ended and what replaces it."""
+    parts = list(filter(None, PARTS.split(_JOIN.sub("", plain))))
+    over = [part for part in parts if has_ended(part) and (_NAMED.search(part, 1) or HAN_SIGN.search(part))]
+    has_instead = any(part not in over and _LASTS.search(part) for part in parts)
+    is_both = any(map(_NOT_NAME.search, parts))
+    is_replaced = bool(over and has_instead) or is_both or _SAME_VERB.search(plain) is not None
+    return any(map(AUTHOR.match, parts)) and is_replaced
+
+
+def _names_thing_and_value(revision: Revision) -> bool:
+    """Return whether a sentence names a thing with its new value: a time, or what alone fills its slot.
+
+    *Standup moved to 10:15*; *judo is at six now*; *we deploy on Fridays, not Tuesdays*; *Mehmet owns the rota now*.
+    """
+    if revision.has_pronoun or not revision.has_verb:
+        return False
+    if NOW in revision.forms and (fact := fact_key(revision.plain)):
+        # what someone is at in Chinese, 在开会, looks like a place
+        return not fact.key.endswith("在")
+    times = [value for value in values_in(revision.plain) if value.kind in _OF_THINGS]
+    if revision.new and {CHANGE, FROM_TO}.intersection(revision.forms):
+        new = _ARTICLE.sub("", revision.new)
+        is_about = bool(content(f"{revision.about} {revision.subject}") - content(new))
+        # read alone, too: together with what is before it, it may be a range
+        alone = [value for value in values_in(new) if value.kind in _OF_THINGS]
+        rests = [new.removeprefix(value.text) for value in (*times, *alone) if new.startswith(value.text)]
+        return is_about and not revision.thing.startswith("to ") and any(map(_ENDS.match, rests))
+    if times and _HOLDS_NOW.search(revision.plain) and not CLAUSE_END.search(revision.plain):
+        return bool(content(revision.subject))
+    old = {value.kind for text in revision.old for value in values_in(text) if not value.start}
+    said = [value.text for value in values_in(revision.rest) if value.kind in old]
+    return NOT_BUT in revision.forms and bool(said and content(revision.rest) - content(" ".join(said)))
+
+
 def with_older(verdict: CaptureVerdict, book: Book, day: date, scope: str) -> CaptureVerdict:
     """Return the verdict with the memories that each item will supersede once it is written."""
     lines = with_succession(book, [item.line(scope) for item in verdict.items], day)
@@ -181,7 +264,7 @@ def _with_plain(verdict: CaptureVerdict, revision: Revision) -> CaptureVerdict:
     """Return a verdict with a change whose old value is in no memory."""
     if any(item.text in revision.text or revision.text in item.text for item in verdict.items):
         return verdict
-    return _with_item(verdict, CapturedItem(Kind.WORLD, revision.text, revision.form), revision.text)
+    return _with_item(verdict, CapturedItem(Kind.FACT, revision.text, revision.form), revision.text)
 
 
 def _with_item(verdict: CaptureVerdict, item: CapturedItem, text: str) -> CaptureVerdict:

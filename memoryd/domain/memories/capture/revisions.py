@@ -23,11 +23,9 @@ from memoryd.domain.memories.capture.cues import (
     NEWS,
     NO_LONGER,
     NOT_BUT,
-    NOW,
     OTHERWISE,
     SLIP,
     cues_in,
-    has_ended,
     has_word_of_change,
     strip_leads,
     without_light_verb,
@@ -40,7 +38,7 @@ from memoryd.domain.skips import SkipReason
 from memoryd.domain.text.sentences import SpokenSentence, spoken_sentences
 
 _INSTEAD = caseless(r"\W*(?:it|that|she|he|they)(?:['’](?:s|re)| is| are)\b|\W*(?:而是|应该是|现在是|是)")
-_PARTS = expression(r"[,;，；]\s*|\s(?:and|but)\s")
+PARTS = expression(r"[,;，；]\s*|\s(?:and|but)\s")
 _NEAR = 12
 """Number of characters at the beginning of a statement that determine its script."""
 _SUBJECT_CHARS = 120
@@ -157,7 +155,8 @@ _DENIES = caseless(
 """A denial of the answer."""
 _PRONOUN = caseless(
     r"\W*(?:it|its|that|this|he|she|they|them|those|these|there|his|her|their|er|sie|es"
-    r"|(?:die|der|das)(?= (?-i:[a-z])))(?:['’]\w+)?\b|[他她它]"
+    # an article if a verb follows what may be a noun in lower case
+    rf"|(?:die|der|das)(?= (?-i:[a-z]))(?! [\w-]+ (?:{GERMAN_VERB})\b))(?:['’]\w+)?\b|[他她它]"
 )
 STATES = caseless(
     r"\b(?:is|are|was|were|am|has|have|had|do|does|did|can)(?:n['’]t)?\b|['’](?:s|re|m|ve|d)\b"
@@ -187,20 +186,6 @@ _BARE_NOT = expression(
     r"(?<![\w.@/_-])([Ii]s|[Aa]re|[Ww]as|[Ww]ere|do|[Dd]oes|[Dd]id|has|have|had|could|should|would)nt(?![\w@/_-]|\.\w)"
 )
 """A negation without its apostrophe."""
-_NAMED = expression(r"[A-Z][a-z]")
-_MOVES = expression(r"\b[Mm]oved (?:back |over )?to [A-Z]")
-_HAS_NOW = expression(
-    r"\b(?:[Ii]|[Ww]e)(?:['’]ve| have)? (?:now )?(?:got|have|own|drive|ride|use) (?:[a-z]+ )?[A-Z][^,;]{1,40}"
-)
-_HAS_MOVED = expression(
-    r"(?:[Tt]he|[Oo]ur) [a-z][a-z -]*(?:has|have|['’]s) (?:now |just )*(?:moved|switched|migrated|changed)\b"
-)
-_JOIN = caseless(r"\b(?:so|because|since) (?=(?:i|we)\b)")
-_LASTS = expression(
-    r"(?i:\b(?:instead|these days|nowadays|from now on|signed (?:on|up)|joined|switched)\b).*\b[A-Z][a-z]"
-    r"|\b[A-Z][a-z].*(?i:\b(?:instead|these days|nowadays|from now on))\b|\A(?:就|都)?(?:改|换)成"
-)
-_NOT_NAME = expression(r"(?<=\w )[A-Z][\w'’-]+\b.*\b(?:instead of|rather than) [A-Z]")
 
 
 class Revision(Struct, frozen=True):
@@ -236,33 +221,8 @@ class Revision(Struct, frozen=True):
     @property
     def has_contrast(self) -> bool:
         """Whether a clause without an old value says more than the thing and the subject."""
-        clauses = [clause for clause in _PARTS.split(self.plain) if not any(old in clause for old in self.old)]
+        clauses = [clause for clause in PARTS.split(self.plain) if not any(old in clause for old in self.old)]
         return bool(content(" ".join(clauses)).difference(content(self.about), content(self.subject)))
-
-    @property
-    def is_self_contained(self) -> bool:
-        """Whether the author says which thing of theirs changed to what, so that no old memory is needed."""
-        if self._is_own_change:
-            return True
-        values = (self.new, *self.old)
-        if not self.is_authors:
-            are_named = bool(self.new) and all(map(_NAMED.match, values))
-            return are_named and FROM_TO in self.forms and bool(_HAS_MOVED.match(self.plain))
-        if NO_LONGER in self.forms:
-            has_another = NOW in self.forms and _HAS_NOW.search(self.plain)
-            if has_another or CHANGE in self.forms or FROM_TO in self.forms:
-                return True
-        is_named = bool(self.new) and any(map(_NAMED.match, values))
-        return is_named and (FROM_TO in self.forms or bool(_MOVES.search(self.plain)))
-
-    @property
-    def _is_own_change(self) -> bool:
-        """Whether the author names what has ended and what replaces it."""
-        parts = list(filter(None, _PARTS.split(_JOIN.sub("", self.plain))))
-        over = [part for part in parts if has_ended(part) and (_NAMED.search(part, 1) or HAN_SIGN.search(part))]
-        has_instead = any(part not in over and _LASTS.search(part) for part in parts)
-        is_both = any(map(_NOT_NAME.search, parts))
-        return any(map(AUTHOR.match, parts)) and (bool(over and has_instead) or is_both)
 
     @property
     def rest(self) -> str:

@@ -34,6 +34,7 @@ from memoryd.domain.memories.capture.cues import (
     CORRECTION,
     NO_LONGER,
     NOT_BUT,
+    NOW,
     SLIP,
     again_clause,
 )
@@ -51,6 +52,7 @@ from memoryd.domain.memories.capture.revisions import AUTHOR, Revision, subject_
 from memoryd.domain.memories.capture.values import (
     ContentWords,
     content,
+    has_another_word,
     may_change_to,
     new_value,
     states_value,
@@ -334,9 +336,11 @@ class _Search:
         return self._share(spoken, subject) >= _SUBJECT or self._share(spoken, fixed) >= _MAX
 
     def _is_same_frame(self, line: Candidate) -> bool:
-        """Return whether the sentence says the same as a memory, with other words in the place of its last phrase."""
+        """Return whether the sentence says the same as a memory, but for its last phrase, or for one word and `now`."""
         if self._old or not self._is_same_subject(line):
             return False
+        if NOW in self._revision.forms and has_another_word(line.text, self._revision.plain):
+            return True
         pair = new_value(line.text, self._revision.plain, is_loose=True, read=self._values_in)
         return pair is not None and self._share(self._spoken, line.words - content(pair[0].text)) >= _COMPLETE
 
@@ -348,7 +352,8 @@ class _Search:
         if not revision.is_authors and about and AUTHOR.match(line.text):
             # the memory is about its author, not about the thing
             return False
-        if CHANGE in revision.forms and not (revision.new and _is_value(revision)):
+        home = HOME.search(line.text) if MOVES.search(revision.plain) else None
+        if CHANGE in revision.forms and not (revision.new and (home or _is_value(revision))):
             return False
         new = content(revision.new)
         if new and new <= line.words:
@@ -356,7 +361,9 @@ class _Search:
         if not about:
             return self._is_home_left(line)
         is_about = min(self._share(line.words, about), self._share(about, self._subject_in(line.text))) >= _MAX
-        if not is_about or not self._is_same_subject(line):
+        # my sister is called Karin and lives in Graz
+        is_at_home = home is not None and self._share(content(line.text[: home.start()]), about) >= _COMPLETE
+        if not (is_about or is_at_home) or not self._is_same_subject(line):
             return False
         return may_change_to(line.text, revision.new, read=self._values_in)
 

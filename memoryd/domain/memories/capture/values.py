@@ -45,13 +45,14 @@ _TYPED = caseless(
     rf"(?P<email>[\w.+-]+@[\w-]+(?:\.[\w-]+)+|https?://\S+|\bwww\.\S+)"
     rf"|(?P<date>\b\d{{4}}-\d\d-\d\d\b|\b\d{{1,2}}(?:st|nd|rd|th)?(?: of)? {MONTH}\b(?: \d{{4}})?"
     rf"|\b{MONTH} \d{{1,2}}(?:st|nd|rd|th)?\b(?:,? \d{{4}})?|\b\d{{1,2}}(?:st|nd|rd|th)\b"
+    rf"|\b\d{{1,2}}\. {MONTH}\b(?: \d{{4}})?|(?:(?<=\bam )|(?<=\bden )|(?<=\bzum )|(?<=\bvom ))\d{{1,2}}\.(?!\d)"
     rf"|\b\d{{1,2}}[./]\d{{1,2}}[./]\d{{2,4}}\b"
     rf"|(?:{HAN_NUMBER}年)?{HAN_NUMBER}月(?:{HAN_NUMBER}[日号]|[初中底]|份)?|{HAN_NUMBER}(?:日"
     rf"|号(?![楼线店门院室桌馆厅])))"
-    rf"|(?P<time>\b\d{{1,2}}[:.]\d{{2}}(?:\s?[ap]\.?m\b\.?)?(?!\d|\.\d)|\b\d{{1,2}}\s?(?:[ap]\.?m\b\.?|o['’]clock)"
+    rf"|(?P<time>\b\d{{1,2}}[:.]\d{{2}}(?:\s?[ap]\.?m\b\.?)?(?!\d|\.\d)|\b\d{{1,2}}\s?(?:[ap]\.?m\b\.?|o['’]clock|uhr\b)"
     rf"|(?:(?<=\bat )|(?<=\bby )|(?<=\buntil )|(?<=\btill )|(?<=\bfrom )|(?<=\bbefore )|(?<=\bafter )|(?<=\bto ))"
     rf"(?:(?:half|quarter|\d{{1,2}}|{NUMERAL})(?: past| to) )?(?:{NUMERAL}|\d{{1,2}}|noon|midnight)(?: o['’]clock)?\b"
-    rf"(?=\s*(?:\Z|[,.;!)]|(?:on|in|at|from|to|and|until|till|as|now|sharp|every|each|since|with|again|instead|not)\b))"
+    rf"(?=\s*(?:\Z|[,.;!)](?!\d)|(?:on|in|at|from|to|and|until|till|as|now|sharp|every|each|since|with|again|instead|not)\b))"
     rf"|(?:{_PART}|(?!一[点时])|{_ONE_OCLOCK}){HAN_NUMBER}[点时](?:半|整|钟|[一二三]刻|{HAN_NUMBER}分?)?(?!间))"
     rf"|(?P<days>\b{WEEKDAY}(?:(?:,\s*| and | or | to | until | till | through |\s?[–-]\s?| & ){WEEKDAY})*\b"
     rf"|(?<![一二两三四五六七八九十\d])(?:星期|周|礼拜){_HAN_DAY}(?!次|个|天|遍|回)"
@@ -235,6 +236,23 @@ def common_start(first: Sequence[str], second: Sequence[str]) -> int:
     """Return the length of the common beginning of two sequences, or strings."""
     unlike = (at for at, (mine, theirs) in enumerate(zip(first, second, strict=False)) if mine != theirs)
     return next(unlike, min(len(first), len(second)))
+
+
+_WORDS = expression(r"[^\W_]+(?:['’-][^\W_]+)*")
+_NOW = frozenset({"now", "these", "days", "nowadays", "again", "jetzt", "inzwischen"})
+_FEWEST = 2
+
+
+def has_another_word(old: str, new: str) -> bool:
+    """Return whether two statements differ in one word within them: *I like window seats*, *I like aisle seats now*.
+
+    The old one may begin with words of its own.
+    """
+    before, after = ([word for word in _WORDS.findall(text.lower()) if word not in _NOW] for text in (old, new))
+    tail = common_start(before[::-1], after[::-1])
+    mine, theirs = after[: -tail - 1], before[: -tail - 1]
+    is_named = not STOP_WORDS.issuperset(after[-tail:])
+    return bool(tail) and is_named and len(mine) >= _FEWEST and theirs[-len(mine) :] == mine
 
 
 _END = caseless(

@@ -128,7 +128,7 @@ _DETERMINED = caseless(
 )
 _OWNER = caseless(r"\A(?:my|our|his|her|their|your|its)\s|\A.*['’]s?\s")
 _IS_NAME = expression(r"(?:the\s)?(?:[A-Z][\w'’.-]*)(?:\s(?:[A-Z][\w'’.-]*|of|de|van|von)){0,4}\Z")
-_MANY = caseless(
+MANY = caseless(
     r"(?<!best )(?<!only )(?<!eldest )(?<!oldest )(?<!youngest )(?<!closest )\b(?:friend|colleague|co-?worker"
     r"|neighbou?r|sister|brother|sibling|son|daughter|child|kid|grandson|granddaughter|cousin|uncle|aunt|nephew|niece|client|customer|student"
     r"|cat|dog|pet|hobby|interest|skill|problem|issue|goal|idea|reason|example|member|allergy|option|risk|task)s?\Z"
@@ -258,7 +258,7 @@ def _of_copula(subject: str, verb: str, part: str, preposition: str, value: str)
     is_thing = _DETERMINED.match(subject) is not None
     if not part and preposition not in _PLACES:
         return None
-    is_sure = is_thing and not (part and _MANY.search(subject))
+    is_sure = is_thing and not (part and MANY.search(subject))
     if part and preposition:
         is_sure = preposition in _PASSIVE_PREPOSITIONS
     relation = " ".join(filter(None, ("be", part, preposition)))
@@ -268,7 +268,7 @@ def _of_copula(subject: str, verb: str, part: str, preposition: str, value: str)
 def _of_identity(subject: str, verb: str, value: str) -> FactKey | None:
     """Return the slot of an identity: `the manager is Ann`, or `Ann is the manager`."""
     if (role := _ROLE.match(value)) is not None and _IS_NAME.match(subject) and not _DETERMINED.match(subject):
-        if _MANY.search(role["role"].split(" of ")[0]) or _TAIL.search(f" {role['role'].split(' for ')[0]}"):
+        if MANY.search(role["role"].split(" of ")[0]) or _TAIL.search(f" {role['role'].split(' for ')[0]}"):
             return None
         key, is_sure = f"{_fold(value).removeprefix('the ')} be name", not value.startswith("our")
         return FactKey(key, subject, _fold(subject), is_sure)
@@ -276,7 +276,7 @@ def _of_identity(subject: str, verb: str, value: str) -> FactKey | None:
         return _of_kind(subject, value)
     owned = _OWNER.sub("", subject, count=1)
     is_attribute = owned != subject and ATTRIBUTE.match(owned) is not None
-    is_sure = verb == "is" and not _MANY.search(subject.split(" of ")[0])
+    is_sure = verb == "is" and not MANY.search(subject.split(" of ")[0])
     if is_attribute and not is_of_type(owned, value):
         return None
     return _slot(subject, "be", value, is_sure=is_sure, takes_plain=is_attribute)

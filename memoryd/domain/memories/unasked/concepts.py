@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import NewType
 
 from memoryd.domain.expressions import expression, word_set
-from memoryd.domain.memories.unasked.german import GERMAN_CONCEPTS
+from memoryd.domain.memories.unasked.german import ALSO_ENGLISH, GERMAN_CONCEPTS, is_german
 from memoryd.domain.text.words import STOP_WORDS, UNSPACED_RUN
 
 Concept = NewType("Concept", int)
@@ -275,6 +275,8 @@ def concepts_in(text: str, *, beside: Collection[str] = ()) -> frozenset[Concept
     words = set(map(root_of, WORD.findall(small)))
     if not small.isascii() and UNSPACED_RUN.search(small):
         words.update(_unspaced_words().findall(small))
+    if not words.isdisjoint(ALSO_ENGLISH) and is_german(small):
+        words -= ALSO_ENGLISH  # `ich bin` is about no bin
     words.update(root_of(word) for word, value in _VALUES.items() if value.search(small))
     return frozenset(concept for word in words & table.keys() if word not in beside for concept in table[word])
 

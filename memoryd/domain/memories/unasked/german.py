@@ -36,7 +36,7 @@ wednesday mittwoch mittwochs | thursday donnerstag donnerstags | friday freitag 
 sunday sonntag sonntags | password passwort passworter kennwort | customer kunde kundin kunden
 """
 """German words of a concept, after the first word of its row in `concepts`; none is also English."""
-_ALSO_ENGLISH = word_set("die den war hat man will bin was am es du er da so an in also alle mal gut halt mag dort im")
+ALSO_ENGLISH = word_set("die den war hat man will bin was am es du er da so an in also alle mal gut halt mag dort im")
 """Words that are also English; to determine the language, they count as German."""
 _TALK = word_set("""
 merk merke dir vergiss denk denke daran stell wieso worauf schon wieder bis beim vor seit ohne gegen durch unter
@@ -45,9 +45,10 @@ wurden kannst konnen konnte darf darfst durfen soll sollen sollte muss musst mus
 wollte macht mach machen mache machst gehen geht gibt geben kommt kommen lass lassen lieber erst mehr immer weil denn
 denen dessen deren ichs doch nein eben gerade dann hier wen wem wohin woher welches alles etwas nichts nix viel viele
 sehr ganz gerne gern bitte danke letzten letzte letztes nachste nachsten dieser dieses jede jeder jedes nochmal passt
-weiss glaube finde sag sage sagen heut bisschen einfach eigentlich vielleicht ubrigens falsch fertig
+weiss glaube finde sag sage sagen heut jetz ned nimmer koa koan scho gehn bisschen einfach
+eigentlich vielleicht ubrigens falsch fertig
 """)
-_GERMAN_TALK = _TALK.union(map(normalised, function_words("de"))) - _ALSO_ENGLISH
+_GERMAN_TALK = _TALK.union(map(normalised, function_words("de"))) - ALSO_ENGLISH
 """Mostly not English: a message with these words is German."""
 GERMAN_MAX = 5.5
 """Upper limit for the weight of a word in a German message: without counted frequencies all would be as rare as
@@ -57,14 +58,14 @@ names."""
 def is_german(small: str) -> bool:
     """Return whether a message is German; if it is short, whether it has more German than English function words."""
     words = small.split()
-    german = sum(word in _GERMAN_TALK or word in _ALSO_ENGLISH for word in words)
-    english = sum(word in STOP_WORDS and word not in _GERMAN_TALK and word not in _ALSO_ENGLISH for word in words)
+    german = sum(word in _GERMAN_TALK or word in ALSO_ENGLISH for word in words)
+    english = sum(word in STOP_WORDS and word not in _GERMAN_TALK and word not in ALSO_ENGLISH for word in words)
     return german > english or language_of(small) == "de"
 
 
 def german_weights(weights: Mapping[str, float]) -> dict[str, float]:
     """Return the weights of the terms of a German message; common words get the weight 0."""
-    talk = _GERMAN_TALK | _ALSO_ENGLISH
+    talk = _GERMAN_TALK | ALSO_ENGLISH
     return {
         term: 0.0 if term in talk else min(weight, GERMAN_MAX) if term.isalpha() else weight
         for term, weight in weights.items()

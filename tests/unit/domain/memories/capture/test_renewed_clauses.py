@@ -235,6 +235,17 @@ def test_ambiguous_correction_supersedes_nothing() -> None:
         "The rota has moved from Trello to Rotageek.",
         "Sold the Tacoma, I've got a Ford Maverick now.",
         "The plumber's got a new number: 0113 555 0123.",
+        "choir moved to 10:15",
+        "we moved the kestrel release from monday to wednesday",
+        "we don't use redux anymore, we use zustand",
+        "judo ist jetzt um 18 uhr",
+        "der müll wird jetzt mittwochs abgeholt",
+        "Chess is on Wednesdays now.",
+        "we deploy on Wednesdays now, not Tuesdays",
+        "node was bumped to 22 in storefront",
+        "Elternabend wurde auf den 10. Dezember verschoben",
+        "羽毛球训练改到周四了",
+        "Mehmet owns the on-call rota now",
     ],
 )
 def test_change_with_both_values_is_captured_without_older_line(message: str) -> None:

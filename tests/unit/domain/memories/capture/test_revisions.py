@@ -469,6 +469,8 @@ def test_revised_line_stays_pinned() -> None:
 
 
 OTHER_SORT = [
+    ("我爸妈住在洛阳", "我搬到南区3号楼了"),
+    ("My aunt lives in Graz with Karin.", "Karin moved to Vienna."),
     ("My uncle is a teacher.", "My uncle is now a grandfather."),
     ("Jonas wohnt in Trier.", "Wir sind letzte Woche nach Köln gezogen."),
     ("The mail relay runs on Alpine.", "The mail relay now runs on port 2525."),
@@ -492,6 +494,13 @@ OTHER_SORT = [
     ("饭局在顺德酒家。", "饭局现在是六点半。"),
 ]
 SAME_SORT = [
+    ("Ich wohne in Rosenheim.", "ich bin nach Wien gezogen"),
+    ("I prefer window seats.", "I prefer aisle seats now"),
+    ("For flights I prefer window seats.", "I prefer aisle seats now"),
+    ("lena hat montags schwimmen", "lena hat schwimmen jetzt mittwochs, nimmer montags"),
+    ("max geht in den kindergarten", "max geht nimmer in den kindergarten sondern in die schule"),
+    ("Der Elternabend ist am 9. Dezember.", "elternabend ist jetzt am 10. dezember"),
+    ("Der Elternabend ist am 9. Dezember.", "elternabend wurde auf den 10. verschoben"),
     ("The mail relay runs on Alpine.", "The mail relay now runs on Rocky 9."),
     ("The mail relay runs on port 25.", "The mail relay now runs on port 2525."),
     ("Das Relais läuft auf Alpine.", "Das Relais läuft jetzt auf Rocky."),
@@ -552,6 +561,7 @@ PARTLY_REVISED = [
     ("服务器部署在阿里云，端口是8080", "服务器端口不是8080，是9090"),
     ("我家的车是比亚迪汉，车牌尾号7", "我家的车不是比亚迪汉了，换成特斯拉了"),
     ("Tom is my brother, he lives in Hamburg", "Tom no longer lives in Hamburg"),
+    ("meine schwester heißt karin und wohnt in graz", "karin ist nach wien gezogen"),
     ("Tom is my brother, he lives in Hamburg and works as a nurse", "Tom moved to Kiel"),
     ("Das Internet kommt von Vodafone und kostet 39 Euro.", "Das Internet kostet jetzt 45 Euro."),
 ]

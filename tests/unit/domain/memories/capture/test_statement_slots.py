@@ -11,6 +11,8 @@ SAME_SLOT = [
     ("Call me Bob", "Please call me Rob."),
     ("I live in Graz", "I live in the north of Linz"),
     ("I live in Graz", "i live in linz"),
+    ("My boss is Brandl.", "My new boss is Demir."),
+    ("Mein neuer Chef ist Herr Petersen.", "mein chef ist jetzt frau lang"),
     ("I live in a small flat", "I live in the old house"),
     ("My favourite colour is blue.", "My favourite colour is green."),
     ("My phone number is 0660 1.", "My phone number is 0660 2."),
@@ -25,6 +27,7 @@ OTHER_SLOT = [
     ("My work phone is 0660 1.", "My private phone is 0660 2."),
     ("I live in Graz.", "I work at Graz University."),
     ("I live in Graz.", "I live in a shared flat now."),
+    ("My neighbour is Anna.", "My new neighbour is Tom."),
     ("I work at Siemens.", "I work at a snail's pace."),
     ("I work at Siemens.", "I work for the money."),
     ("我住在维也纳。", "我住在十楼。"),
@@ -81,6 +84,19 @@ def test_other_forms_have_other_slots(one: str, other: str) -> None:
     assert slots_of(one)
     assert slots_of(other)
     assert slots_of(one).isdisjoint(slots_of(other))
+
+
+@pytest.mark.parametrize(
+    ("older", "newer", "is_same"),
+    [
+        ("mein chef ist brandl", "mein neuer Chef ist Demir", True),
+        ("unser auto ist ein skoda", "unser neues auto ist ein vw", True),
+        ("mein bruder ist lehrer", "mein neuer bruder ist jonas", False),
+        ("mein chef ist brandl", "mein chef ist vegetarier", False),
+    ],
+)
+def test_what_is_new_fills_the_slot_of_the_older_one_in_german(older: str, newer: str, is_same: bool) -> None:
+    assert (slots_of(older, is_older=True) == slots_of(newer) != frozenset()) is is_same
 
 
 @pytest.mark.parametrize("text", WITHOUT_SLOT)

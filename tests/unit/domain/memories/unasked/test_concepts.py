@@ -55,6 +55,7 @@ def test_german_words_that_are_also_english_have_no_german_concept(text: str) ->
 
 
 def test_unrelated_texts_share_no_concept() -> None:
+    assert not concepts_in("wann kommt der Müll?") & concepts_in("ich bin allergisch gegen Penicillin")
     assert not concepts_in("the wife of the baker") & concepts_in("a certificate for the server")
 
 
