@@ -102,19 +102,29 @@ _CHINESE_FROM_NOW = expression(
     r"(?:以后|下次|今后|从现在起|从现在开始|以后请|往后)[^。]{0,20}?(?:请|要|别|不要|都|用|先|直接|少|必须|回答"
     r"|回复|叫)"
 )
-_ANSWERING_GERMAN = (
-    r"(?:(?:be)?antwort|schreib|erklär|formulier|fass|verwend|benutz|nutz|nenn|duz|siez|frag|sag|gib|zeig|red|sprich"
-    r"|wiederhol|entschuldig|übersetz|rechne|runde|zitier|schlag)\w{0,3}"
+_ANSWER_GERMAN = (
+    r"(?:gib|sprich|rechne|(?:antwort|schreib|erklär|formulier|fass|verwend|benutz|nutz|nenn|frag|sag|zeig|red|wiederhol"
+    r"|entschuldig|übersetz|rund|zitier)e?)"
+)
+_FROM_NOW_GERMAN = r"(?:ab (?:jetzt|sofort|heute)|in zukunft|künftig|von jetzt an)"
+_IN_ANSWERS = (
+    r"(?:tabellen|emojis|smileys|listen|aufzählungen|floskeln|überschriften|anglizismen|englisch\w*|markdown|umlaute)"
+    r"(?: (?:mehr|bitte|verwenden|benutzen|nutzen|in (?:deinen )?antworten))*"
 )
 _GERMAN_RULE = caseless(
-    r"\A(?!.*\b(?:i|ich|wir|ihr|er|sie|man)\b)\W*(?:(?:bitte|nein|und|aber|ok|also|das nächste mal|nächstes mal"
-    r"|(?P<from_now>ab (?:jetzt|sofort|heute)|in zukunft|künftig|von jetzt an))\b[\s,:!.]*){0,4}"
-    rf"(?:{_ANSWERING_GERMAN}\b(?!.*\b(?:das|es|diese\w*|noch ?mal)\b)"
-    r".*\b(?:immer|nie(?:mals)?|nicht (?:so|mehr|zu)|kein\w*|nur|stets)\b"
-    rf"|(?(from_now)(?:.*\b)?{_ANSWERING_GERMAN}\b|(?!))"
-    r"|(?:duz|siez)\w{0,2} (?:mich|uns)\b"
-    r"|(?:(?:nie|nicht|immer|keine?)\b.*\b|kein\w* )(?:antworten|schreiben|tabellen?|emojis?|listen?|floskeln"
-    r"|überschriften|englisch\w*|duzen|siezen)\b)"
+    r"\A(?!.*\b(?:i|ich|wir|ihr|er|sie|man|soll\w*|will|wollen|kann|können|muss|müssen|darf|dürfen|werden?)\b)\W*"
+    r"(?:(?:bitte|nein|und|aber|ok|also|das nächste mal|nächstes mal"
+    rf"|(?P<from_now>{_FROM_NOW_GERMAN}))\b[\s,:!.]*){{0,4}}"
+    rf"(?:(?(from_now)(?:{_ANSWER_GERMAN}\b|(?:\w+ ){{0,4}}(?:antworten|schreiben)\W*\Z)|(?!))"
+    rf"|{_ANSWER_GERMAN}(?: (?:mir|mich|uns|bitte|doch|auf \w+))*"
+    rf" (?:(?:immer|nie(?:mals)?|stets|nur noch)(?! (?:mehr|noch|wieder|weiter|nie)\b| auf\W*\Z)|{_FROM_NOW_GERMAN})"
+    r" [^,:;]*\w[^,:;]*\Z"
+    rf"|{_ANSWER_GERMAN}(?: (?:mir|uns|bitte|doch))* nicht (?:so|zu) (?:lang|kurz|viel|ausführlich|förmlich|kompliziert"
+    r"|umständlich|technisch)\w{0,2}\W*\Z"
+    rf"|(?:{_ANSWER_GERMAN}(?: (?:mir|uns|bitte|doch))* )?(?:keine?|nie|nicht so viele) {_IN_ANSWERS}\W*\Z"
+    r"|(?:immer|nie(?:mals)?|stets|nicht (?:so|zu)) (?:\w+ ){1,3}(?:antworten|schreiben)\W*\Z"
+    r"|nicht (?:duzen|siezen)\W*\Z"
+    rf"|(?:duz|siez)e? (?:mich|uns)(?: (?:bitte|nicht|nie|doch|ruhig|einfach|immer|{_FROM_NOW_GERMAN}))*\W*\Z)"
 )
 _MIN_WORDS = 2
 CORRECTION_OF_ANSWER = "a correction"
