@@ -23,6 +23,7 @@ from memoryd.domain.memories.capture.cues import (
     has_word_of_change,
     strip_leads,
 )
+from memoryd.domain.memories.capture.forms import NO_NEW_HOME
 from memoryd.domain.memories.capture.revisions import Revision, subject_of
 from memoryd.domain.memories.capture.values import (
     TIMES,
@@ -108,8 +109,10 @@ def have_exclusive_times(revision: Revision, text: str) -> bool:
 
 OF_SORT = expression(r"\b(?:is|was) an? [a-z]")
 _FOR = expression(r"\bfor ((?:the|my|our|his|her|their|an?|[\w-]+['’]s) [a-z][\w-]*)")
-HOME = caseless(r"\b(?:lives?|wohn\w*)\b|住")
-MOVES = caseless(r"\bmoved(?: house| home)?(?: over| back| out)? to\b|\bnach \w+ (?:um)?(?:ge)?zoge?n\b|[搬迁]")
+HOME = caseless(r"\b(?:lives?|wohn(?:e|t|en|st|te[nt]?)?)\b|住")
+MOVES = caseless(
+    rf"\bmoved(?: house| home)?(?: over| back| out)? to\b|\bnach (?!{NO_NEW_HOME})\w+ (?:um)?(?:ge)?zoge?n\b|[搬迁]"
+)
 _HAN_PERSON = expression(
     rf"(?:\A\W*|的)(?:我(?:的|们|家)?)?(?P<who>(?:{_KIN})|隔壁|同学|同桌|别人)(?<!小[区学时组程说票猫狗型])(?<!老[家房])"
 )

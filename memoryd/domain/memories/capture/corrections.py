@@ -233,7 +233,7 @@ _SINGLE = frozenset(
 _GERMAN_OWN = "mein … ist"
 _OWN = frozenset({"my … is", "我的…是", "我的…叫", _GERMAN_OWN})
 _AT_WORK = frozenset({"I work at", "我在…工作"})
-_NEW = caseless(r"\b(?:neue[rs]?|jetzt)\b")
+_NEW = caseless(r"\bneue[rs]?\b")
 _ONE = word_set("""
 arbeitgeber arzt auto bank chef chefin firma hausarzt hausärztin kennzeichen lehrer lehrerin schule steuerberater
 tierarzt tierärztin vermieter vermieterin wohnung zahnarzt zahnärztin

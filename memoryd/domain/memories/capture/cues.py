@@ -216,7 +216,7 @@ _GERMAN_OLD = (
         r" (?P<new>[^,;]{1,60}?) (?:statt|anstatt|anstelle von) (?P<old>[^,;]{1,60}?)(?=[,;]|\W*\Z)",
     ),
     (NOT_BUT, rf"\b(?:{_NO_MORE}|nicht|net|ned) (?P<old>[^,;]{{1,60}}?)[,;]? sondern\b"),
-    (NOT_BUT, rf"\A(?P<said>[^;]{{1,80}}?), (?:und )?(?:{_NO_MORE}|nicht|net|ned) (?P<old>[^,;]{{1,60}})\W*\Z"),
+    (NOT_BUT, rf"\A(?P<said>[^;]{{1,80}}?), (?:und )?(?:{_NO_MORE}|nicht) (?P<old>[^,;]{{1,60}})\W*\Z"),
     (NO_LONGER, rf"\A{_WHO}\s?\b{_NO_MORE} (?P<old>[^,;]{{2,60}}?)\W*\Z"),
     (NO_LONGER, rf"\A{_WHO}\s?\bkein\w{{0,2}} (?P<old>[^,;]{{2,60}}?) mehr\W*\Z"),
     (NOT_BUT, r"\b(?:statt|anstatt|anstelle von) (?P<old>[^,;]{1,60}?)(?=[,;]|\W*\Z)"),

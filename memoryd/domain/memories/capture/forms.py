@@ -231,11 +231,16 @@ _NAME = expression(
     r"[:\s]*(?:Dr\.? )?(?P<name>[A-ZÄÖÜ][\w'’-]+(?: (?:von|van|de|der|zu|[A-ZÄÖÜ][\w'’-]*)){0,3})"
     r"(?=\s*(?:\Z|[.,;!)(—–-]|(?i:und|aber|bitte)\b))"
 )
+_SMALL_NAME = caseless(
+    r"[:\s]*(?P<name>[\w'’-]{2,}(?: (?:(?:von|van|de|der|zu) )*[\w'’-]+)?)"
+    r"(?=\s*(?:\Z|[.,;!)(—–-]|(?:und|aber|bitte)\b))"
+)
 _NO_NAME = caseless(
-    r"(?:nicht|das|es|so|wie|hier|da|alle|dich|euch|programm|hase|Montag|Dienstag|Mittwoch|Donnerstag|Freitag)\b"
+    r"(?:nicht|das|es|so|wie|hier|da|alle|sie|dich|euch|auf|mach\w*|wieder|solche|egal|falsch|wichtig|geheim|anders"
+    r"|verrückt|programm|hase|morgen|Montag|Dienstag|Mittwoch|Donnerstag|Freitag)\b|.* (?:gut|willkommen)\Z"
 )
 _BARE = caseless(
-    r"[\s,]*(?:das|des|es|die(?:se[nrsm]?)?|der|den|dein\w*|eure\w*|dich|euch|ihn|sie|beide|so|wie|dass|wenn|was"
+    r"[\s,]*(?:das|des|es|die(?:se[nrsm]?)?|der|den|dein\w*|eure\w*|di(?:ch)?|euch|ihn|sie|beide|so|wie|dass|wenn|was"
     r"|(?:nicht|net|ned|nimmer)(?=\W*\Z)|nicht (?:mehr|so|dass)|option|variante|nach hause"
     r"|[^,.;!]*\b(?:heute|jetzt|gerade|gleich|bitte)"
     r"|(?:den |die |das )?(?:ersten?|zweiten?|letzten?|anderen?|neue[nrs]?|vorschlag|idee|antwort|version|entwurf)\b)\b"
@@ -264,6 +269,16 @@ _STATE = caseless(
 _TO_DO = caseless(
     r"\s*(?:was|wie|wo|warum)\b|[^.;!]*\b(?:zu \w+n|(?:ab|an|auf|aus|ein|mit|nach|vor|weg|zurück)zu\w+n)\W*\Z"
 )
+NO_NEW_HOME = (
+    r"(?:hause|oben|unten|vorne?|hinten|links|rechts|drüben|draußen|drinnen|de[mnrs]|dies\w+|ein\w*|kurz\w*|lang\w*|\d+"
+    r"|zwei|drei|vier|fünf)\b"
+)
+"""What `nach` may have with it that is no place to live in: *nach oben*, *nach dem Sport* (changed clothes)."""
+_NEW_HOME = caseless(
+    rf"(?:nach (?!{NO_NEW_HOME})(?:[\w-]+ ){{1,3}}"
+    r"|in (?:die|den|das|ein\w*|unser\w*|mein\w*) (?:[\w-]+ )?[\w-]*(?:stadt|haus|häuschen|wohnung|wg|dorf|viertel"
+    r"|bezirk|straße|gasse|schweiz|usa|niederlande|türkei) )(?:um)?(?:ge)?zoge?n\b(?! worden)"
+)
 _PLACED = word_set("arbeitgeber firma geburtsdatum geburtstag hobby klasse schule straße verein wohnort wohnung")
 _SOMEWHERE = caseless(r"\s*(?:im|in|auf|am|bei|beim|zu|zum|zur)\b")
 """A place as a value, which is lasting only for `_PLACED` nouns, and for people with a verb of living or working."""
@@ -271,7 +286,7 @@ _SOMEWHERE = caseless(r"\s*(?:im|in|auf|am|bei|beim|zu|zum|zur)\b")
 
 def _is_name(head: TextMatch, rest: str) -> bool:
     # who types no capitals writes names without them, too
-    match = _NAME.match(rest.title() if head.string.islower() else rest)
+    match = (_SMALL_NAME if head.string.islower() else _NAME).match(rest)
     return match is not None and not _NO_NAME.match(match["name"]) and is_clean(head.string, head.end())
 
 
@@ -302,8 +317,8 @@ _FORMS = (
     StatementForm(
         "ich bin nach … gezogen",
         Kind.FACT,
-        caseless(rf"(?:{_I} bin|wir sind) {_OFTEN}(?:nach|in)\b"),
-        value(expression(r"(?: [\w-]+){1,3} (?:um)?(?:ge)?zoge?n\b")),
+        caseless(rf"(?:{_I} bin|wir sind) {_OFTEN}(?=(?:nach|in)\b)"),
+        value(_NEW_HOME),
     ),
     StatementForm(
         "ich arbeite bei",

@@ -562,6 +562,8 @@ PARTLY_REVISED = [
     ("我家的车是比亚迪汉，车牌尾号7", "我家的车不是比亚迪汉了，换成特斯拉了"),
     ("Tom is my brother, he lives in Hamburg", "Tom no longer lives in Hamburg"),
     ("meine schwester heißt karin und wohnt in graz", "karin ist nach wien gezogen"),
+    ("Karin hat ein Wohnmobil.", "Karin ist nach Wien gezogen."),
+    ("Prices are net of VAT.", "Prices are in euros, net of VAT."),
     ("Tom is my brother, he lives in Hamburg and works as a nurse", "Tom moved to Kiel"),
     ("Das Internet kommt von Vodafone und kostet 39 Euro.", "Das Internet kostet jetzt 45 Euro."),
 ]
