@@ -26,7 +26,7 @@ from memoryd.domain.memories.capture.revisions import AUTHOR, PARTS, Revision
 from memoryd.domain.memories.capture.targets import Target, find_target, is_of_request, most_likely_outdated, with_line
 from memoryd.domain.memories.capture.values import content, values_in
 from memoryd.domain.memories.facts.slots import fact_key
-from memoryd.domain.memories.facts.values import HAN_SIGN
+from memoryd.domain.memories.facts.values import HAN_SIGN, is_past_event
 from memoryd.domain.memories.generated import subject_line
 from memoryd.domain.memories.kinds import Kind, short_id
 from memoryd.domain.memories.line import Provenance
@@ -148,8 +148,9 @@ _LASTS = expression(
     r"|\b[A-Z][a-z].*(?i:\b(?:instead|these days|nowadays|from now on))\b|\A(?:就|都)?(?:改|换)成"
 )
 _SAME_VERB = caseless(
-    r"(?=[^,;]*\b(?:any ?more|no longer)\b).*\b(?:do not|don['’]?t|no longer) (?P<verb>\w+)"
-    r" [\w .-]{2,30}[,;] (?:but )?(?:we|i) (?:now )?(?P=verb)\b (?!it\b|that\b|this\b)\w"
+    r"\b(?:do not|don['’]?t|(?P<over>no longer)) (?P<verb>(?!(?:get|see|know|need|want|think)\b)\w+)"
+    r" (?!(?:it|that|this|any ?more)\b)[\w .-]{2,30}?(?(over)|\bany ?more)[,;] (?:but )?(?:we|i) (?:now )?(?P=verb)\b"
+    r" (?!(?:it|that|this|nothing)\b)\w"
 )
 _NOT_NAME = expression(r"(?<=\w )[A-Z][\w'’-]+\b.*\b(?:instead of|rather than) [A-Z]")
 _ARTICLE = caseless(r"\A(?:the|den) ")
@@ -158,6 +159,8 @@ _ENDS = caseless(
 )
 """What may follow a new value: no noun that it belongs to, *the Thursday rehearsal*."""
 _HOLDS_NOW = caseless(r"\b(?:now|these days|nowadays|jetzt|neuerdings)\b|现在")
+_IS_SOMEWHERE = expression(r"在\Z|\b(?:be|stand|lie|sit|hang) \w+ thing\Z")
+"""Slots of where someone or something is for a moment: *the car is in the garage*; 在开会 looks like a place."""
 _OF_THINGS = word_set("date time days")
 """Kinds of new values that are news of a thing; a price or a person may be what a single event is about."""
 
@@ -196,8 +199,7 @@ def _names_thing_and_value(revision: Revision) -> bool:
     if revision.has_pronoun or not revision.has_verb:
         return False
     if NOW in revision.forms and (fact := fact_key(revision.plain)):
-        # what someone is at in Chinese, 在开会, looks like a place
-        return not fact.key.endswith("在")
+        return not _IS_SOMEWHERE.search(fact.key)
     times = [value for value in values_in(revision.plain) if value.kind in _OF_THINGS]
     if revision.new and {CHANGE, FROM_TO}.intersection(revision.forms):
         new = _ARTICLE.sub("", revision.new)
@@ -210,7 +212,8 @@ def _names_thing_and_value(revision: Revision) -> bool:
         return bool(content(revision.subject))
     old = {value.kind for text in revision.old for value in values_in(text) if not value.start}
     said = [value.text for value in values_in(revision.rest) if value.kind in old]
-    return NOT_BUT in revision.forms and bool(said and content(revision.rest) - content(" ".join(said)))
+    is_lasting = NOT_BUT in revision.forms and not is_past_event(revision.plain)
+    return is_lasting and bool(said and content(revision.rest) - content(" ".join(said)))
 
 
 def with_older(verdict: CaptureVerdict, book: Book, day: date, scope: str) -> CaptureVerdict:

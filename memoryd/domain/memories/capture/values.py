@@ -252,7 +252,9 @@ def has_another_word(old: str, new: str) -> bool:
     tail = common_start(before[::-1], after[::-1])
     mine, theirs = after[: -tail - 1], before[: -tail - 1]
     is_named = not STOP_WORDS.issuperset(after[-tail:])
-    return bool(tail) and is_named and len(mine) >= _FEWEST and theirs[-len(mine) :] == mine
+    # *the red roses*, *the white roses* are two things
+    is_value = len(mine) >= _FEWEST and mine[-1] != "the"
+    return bool(tail) and is_named and is_value and theirs[-len(mine) :] == mine
 
 
 _END = caseless(

@@ -471,6 +471,7 @@ def test_revised_line_stays_pinned() -> None:
 OTHER_SORT = [
     ("我爸妈住在洛阳", "我搬到南区3号楼了"),
     ("My aunt lives in Graz with Karin.", "Karin moved to Vienna."),
+    ("I water the red roses.", "I water the white roses now."),
     ("My uncle is a teacher.", "My uncle is now a grandfather."),
     ("Jonas wohnt in Trier.", "Wir sind letzte Woche nach Köln gezogen."),
     ("The mail relay runs on Alpine.", "The mail relay now runs on port 2525."),
