@@ -46,6 +46,10 @@ _NO_WORK = expression(
     r"(?:努力|认真|加班|拼命|专心|外面|这里|那里|这儿|周末|晚上|早上|白天|夜里|正常|不停|辛苦|一边|全力|那边|哪|什么|上|好好)"
     rf"|{HAN_DOING}"
 )
+_KIN_IS_AT = expression(
+    r"(?:开会|安静|默默)|(?:学校|公司)\Z|[为给替跟帮]|.*(?:家里?|[厨书]房|房间|客厅|楼[上下]|班上)\Z"
+)
+"""Where a relative is for a moment, or whom they help: no place of work or study."""
 _NO_ALLERGY = expression(r"(?:你|他|她|它|这|那|工作|周一|早起|上班|开会|学习|数学|加班|什么|哪|爱情|恋爱)")
 _FLEETING = expression(
     r"(?:问题|意思|想法|建议|看法|理解|代码|程序|电脑|目的|意见|感觉|猜测|错|观点|疑问|要求|请求|需求|任务|作业|论文|文章|答案|回答|回复|心情|头|肚子|脑子|眼睛|时间|运气|屏幕|网络|网|文件"
@@ -55,8 +59,11 @@ _NO_VALUE = expression(
     r"\s*(?:不|没|否|什么|怎么|对的|错的|好的|坏的|因为|为了|想|要|说|指|把|让|如何|这样|那样|这个|那个|关于|很|非常|太|在(?!\w*(?:月|年))|今天|明天|后天|昨天|个?(?:混蛋|傻|笨|坏|王八|秘密|好)|一?个(?:混蛋|傻\w|笨蛋|坏蛋|小坏蛋|好\w)|秘密|坏|最好|谁|哪(?!吒)|多少|一样|新的|旧的|空的|的|，|,|你|我)"
 )
 _NEW_HOME = expression(
-    r"[^，,。.!！？\s]{0,14}(?:[市区县省镇村路街号栋]|楼(?![上下])|公寓|宿舍)|(?!.*[上下里面边厅间隔壁桌沙])[\u4e00-\u9fff]{2,3}?了?\W*\Z"
+    r"[^，,。.!！？\s]{0,14}(?:[市区县省镇村栋]|[路街](?![上口边])|号(?![桌位])|楼(?![上下])|公寓|宿舍)"
+    r"|(?![\u4e00-\u9fff]*(?:[上下里面边厅间壁桌发室库廊端卧院位排起去坐睡]|下周|公司|阳台|别处|[门窗路]口)了?\W*\Z)"
+    r"[\u4e00-\u9fff]{2,3}?了?\W*\Z"
 )
+"""A place with a word for it, or two or three characters that end like no part of a house: 上海, not 楼上."""
 _ANY = expression("")
 _WORD = expression(r"\w")
 
@@ -82,6 +89,10 @@ def _is_nickname(_head: TextMatch, rest: str) -> bool:
 
 def _works(head: TextMatch, _rest: str) -> bool:
     return not _NO_WORK.match(head["place"])
+
+
+def _kin_works(head: TextMatch, rest: str) -> bool:
+    return _works(head, rest) and not _KIN_IS_AT.match(head["place"])
 
 
 def _is_fact(head: TextMatch, rest: str) -> bool:
@@ -149,7 +160,7 @@ _FORMS = (
     StatementForm("我住在", Kind.FACT, expression(rf"我{_OFTEN}住在"), value(unlike=_NO_PLACE)),
     StatementForm("我的…住在", Kind.FACT, expression(rf"我(?:的|家的?)?{_KIN}{_OFTEN}住在"), value(unlike=_NO_PLACE)),
     StatementForm(
-        "我搬到", Kind.FACT, expression(rf"我(?:们|家)?{_OFTEN}(?:刚|刚刚)?搬(?:家)?[到去进来]了?"), value(_NEW_HOME)
+        "我搬到", Kind.FACT, expression(rf"我(?:们家?|家)?{_OFTEN}(?:刚|刚刚)?搬(?:家)?[到去进]了?"), value(_NEW_HOME)
     ),
     StatementForm(
         "我的…在…工作",
@@ -158,7 +169,7 @@ _FORMS = (
             rf"我(?:的|家的?)?{_KIN}{_OFTEN}在(?P<place>[^，,。.!！？\s]{{1,16}}?)"
             r"(?:工作|上班|任职|实习|教书|[读念]书|[读念]研|上[大中小]?学|当[\u4e00-\u9fff]{2,4})(?=[，,。.！!~～\s]|\Z)"
         ),
-        _works,
+        _kin_works,
     ),
     StatementForm(
         "我在…工作",
