@@ -332,6 +332,17 @@ def _decode(seen: _Seen) -> str:
     return text
 
 
+def joined_rules(older: bytes, newer: bytes) -> bytes:
+    """Return the rules of both files, the newer ones last, so that they win."""
+    try:
+        rules, last = (data.decode(encoding_of(data)).splitlines() for data in (older, newer))
+    except UnicodeDecodeError:
+        # no text then either, so that still nothing new is indexed
+        return older + b"\n" + newer
+    joined = [*(rule for rule in rules if rule not in last), *last]
+    return older if joined == rules else "".join(f"{rule}\n" for rule in joined).encode()
+
+
 def overlapping_workspaces(workspaces: Iterable[Path], tops: Iterable[Path]) -> set[Path]:
     """Return the workspaces (real paths) that are inside one of the folders, or contain one."""
     reals = [f"{os.path.realpath(top)}/" for top in tops]

@@ -23,7 +23,7 @@ from memoryd.domain.memories.machines import MACHINES
 from memoryd.domain.sessions.documents import parse_session, render_session
 from memoryd.domain.sessions.json_values import DamagedDocumentError, ForeignDocumentError
 from memoryd.errors import ConfigError, ForeignDatabase, InvalidRequest, StoreError, StoreUnavailable
-from memoryd.files.ignore import IGNORE_FILE
+from memoryd.files.ignore import IGNORE_FILE, joined_rules
 from memoryd.moving.archive import (
     CONFIG,
     FORGOTTEN,
@@ -446,9 +446,8 @@ def _join_forgotten(present: Path, new: Path) -> None:
 
 def _join_rules(present: Path, new: Path) -> None:
     """Add the present rules of privacy to those of the backup, which may lack one that was added since."""
-    rules = new.read_bytes().splitlines()
-    if present.is_file() and (added := [rule for rule in present.read_bytes().splitlines() if rule not in rules]):
-        new.write_bytes(b"\n".join([*rules, *added, b""]))
+    if present.is_file():
+        new.write_bytes(joined_rules(new.read_bytes(), present.read_bytes()))
 
 
 def _is_same_file(first: Path, second: Path) -> bool:

@@ -133,6 +133,24 @@ def test_rule_of_privacy_that_was_added_since_stays(tmp_path: Path) -> None:
         assert rules.read_bytes() == b"memory/diary.md\n# work\nmemory/letters/\n"
 
 
+@pytest.mark.parametrize(
+    ("present", "joined"),
+    [
+        (b"!memory/a.md\nmemory/\n", b"!memory/a.md\nmemory/\n"),
+        ("memory/b.md\n".encode("utf-16"), b"memory/\n!memory/a.md\nmemory/b.md\n"),
+        (b"memory/caf\xe9.md\n", b"memory/\n!memory/a.md\n\nmemory/caf\xe9.md\n"),
+    ],
+)
+def test_present_rules_of_privacy_win(tmp_path: Path, present: bytes, joined: bytes) -> None:
+    remade(written(tmp_path), members={"workspaces/0/.memoryignore": b"memory/\n!memory/a.md\n"})
+    named(tmp_path, "ws")
+    rules = tmp_path / "ws" / ".memoryignore"
+    rules.parent.mkdir()
+    rules.write_bytes(present)
+    restored(tmp_path)
+    assert rules.read_bytes() == joined
+
+
 def twice(raw: dict[str, Any]) -> None:
     """Name one workspace twice."""
     raw["workspaces"] *= 2
