@@ -311,6 +311,8 @@ DURABLE = [
 ]
 TRANSIENT = [
     "For this I prefer tabs",
+    "in the draft I prefer the old intro",
+    "for the header we use blue, not green",
     "at the moment I like it",
     "我搬到沙发上睡了",
     "我搬到隔壁了",
