@@ -19,7 +19,7 @@ SAID = (
 CORRECTED = (
     "Maya isn't vegetarian any more, she eats fish now",
     "Wir wohnen jetzt in Köln.",
-    "我搬到南京了",
+    "我现在住在南京",
 )
 RETAINED = (
     "W @Ida: Ida hat am {0.day}.{0.month}.{0.year} um 15 Uhr einen Zahnarzttermin bei Frau Vogel.",
