@@ -230,6 +230,8 @@ tierarzt tierärztin vermieter vermieterin wohnung zahnarzt zahnärztin
 """)
 """German nouns of which a new one replaces the old one."""
 _TITLED = caseless(r"\s*(?:frau|herr|familie|dr\b\.?)\s")
+_GERMAN_NOUN = expression(r"\s*(?:[Ee]ine? |[A-ZÄÖÜ])")
+"""Without it, what is new is a state: *mein Chef ist jetzt krankgeschrieben*."""
 _SHAPES = (
     ("called", caseless(r"\s*(?:called|named)\b")),
     ("a", caseless(r"\s*an?\b")),
@@ -305,8 +307,9 @@ def _slot(form: StatementForm, head: TextMatch, text: str, *, is_older: bool) ->
         return form.name, noun
     shape = next((name for name, pattern in _SHAPES if pattern.match(value)), "")
     if form.name == _GERMAN_OWN:
-        # a capital says nothing, since any German noun has one: a teacher may be a mother, too
-        is_name = _TITLED.match(value) or (noun in _ONE and (is_older or _NEW.search(head[0])))
+        # a capital alone says nothing, since any German noun has one: a teacher may be a mother, too
+        is_new = _NEW.search(head[0]) is not None and _GERMAN_NOUN.match(value) is not None
+        is_name = _TITLED.match(value) or (noun in _ONE and (is_older or is_new))
         return (form.name, f"{noun} name") if is_name else None
     return (form.name, f"{noun} {shape}") if shape and not _DESCRIBES.search(value) else None
 

@@ -93,6 +93,8 @@ def test_other_forms_have_other_slots(one: str, other: str) -> None:
         ("unser auto ist ein skoda", "unser neues auto ist ein vw", True),
         ("mein bruder ist lehrer", "mein neuer bruder ist jonas", False),
         ("mein chef ist brandl", "mein chef ist vegetarier", False),
+        ("Mein Chef ist Brandl", "Mein Chef ist jetzt telefonisch erreichbar", False),
+        ("unser auto ist ein skoda", "unser auto ist jetzt 10 jahre alt", False),
     ],
 )
 def test_what_is_new_fills_the_slot_of_the_older_one_in_german(older: str, newer: str, is_same: bool) -> None:
