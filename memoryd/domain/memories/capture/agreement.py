@@ -109,7 +109,12 @@ def have_exclusive_times(revision: Revision, text: str) -> bool:
 OF_SORT = expression(r"\b(?:is|was) an? [a-z]")
 _FOR = expression(r"\bfor ((?:the|my|our|his|her|their|an?|[\w-]+['’]s) [a-z][\w-]*)")
 HOME = caseless(r"\b(?:lives?|wohn\w*)\b|住")
-MOVES = caseless(r"\bmoved(?: house| home)?(?: over| back| out)? to\b|\bnach \w+ (?:um)?(?:ge)?zoge?n\b|[搬迁]")
+MOVES = caseless(
+    # to a name, or to what one lives in: not *to the sofa*, *to Python 3*
+    r"\bmoved(?: house| home)?(?: over| back| out)? to (?=(?:(?:the|an?|our|my|his|her|their) )?(?:[\w'’-]+ ){0,3}?"
+    r"(?:(?-i:[A-Z][a-z'’-]+)\b(?! ?\d)|(?:flat|apartment|house|cottage|place|village|town|city|country)\b))"
+    r"|\bnach \w+ (?:um)?(?:ge)?zoge?n\b|[搬迁]"
+)
 _HAN_PERSON = expression(
     rf"(?:\A\W*|的)(?:我(?:的|们|家)?)?(?P<who>(?:{_KIN})|隔壁|同学|同桌|别人)(?<!小[区学时组程说票猫狗型])(?<!老[家房])"
 )

@@ -99,7 +99,8 @@ _CHINESE_RULE = expression(
     r"|(?:永远|总是|始终|一律|每次|必须)(?:都|要|先|不要|别|请)?(?:用|以|先|给|写|回答|回复|加|注明|附))"
 )
 _CHINESE_FROM_NOW = expression(
-    r"(?:以后|下次|今后|从现在起|从现在开始|以后请|往后)[^。]{0,20}?(?:请|要|别|不要|都|用|先|直接|少|必须|回答"
+    # what the author alone will do is no rule
+    r"(?:以后|下次|今后|从现在起|从现在开始|以后请|往后)(?![，,]?(?:我|咱)[^你]*\Z)[^。]{0,20}?(?:请|要|别|不要|都|用|先|直接|少|必须|回答"
     r"|回复|叫)"
 )
 _ANSWERING_GERMAN = (
@@ -240,7 +241,8 @@ _SHAPES = (
 )
 """Single-valued statements about a relative: a sister has one name and one place, but many allergies."""
 _UNNAMED = expression(
-    r"\s*(?:an?|the|my|our|[Aa]|[Tt]he) [^A-Z]*\Z|\s*[^，。]{0,4}[0-9一二三四五六七八九十][楼层]|\s*[^，。]+[里中]\W*\Z"
+    r"\s*(?:an?|the|my|our|[Aa]|[Tt]he) [^A-Z]*\Z|\s*ein(?:er|em) "
+    r"|\s*[^，。]{0,4}[0-9一二三四五六七八九十][楼层]|\s*[^，。]+[里中]\W*\Z"
 )
 """A place or employer that is described, not named: `a small flat` does not replace a town, nor a town a flat."""
 _OF_AUTHOR = caseless(r"\b(?:my|i|call me|ich|mein|unser|nenne? mich)\b|我")

@@ -242,7 +242,7 @@ _BARE = caseless(
 )
 _NO_WORK = caseless(
     r"\s*(?:[md]i(?:ch|r)|uns|euch|ihn|ihm|sie|heute|jetzt|immer|umsonst|gewöhnlich|gelegenheit|bedarf|regen|schnee|sonne|hitze|kälte|nacht"
-    r"|tag|zwei|drei|(?:erst|nächst|letzt)e[rs]?|team)\b"
+    r"|tag|zwei|drei|(?:erst|nächst|letzt)e[rs]?|team|(?!(?:ein|mein|unser|d)em )(?-i:[a-zäöü]+em)(?= ))\b"
 )
 _NO_FOOD = caseless(r"[^.;!]*\b(?:heute|jetzt|gerade|ahnung|problem|wunder|kritik|spa(?:ß|ss))\b")
 _FLEETING = caseless(r"\s*(?:der (?:hoffnung|angst)|einer? (?:welt|traum|blase)|frieden|moment|ruhe|it)\b")

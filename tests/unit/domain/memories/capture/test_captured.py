@@ -406,6 +406,10 @@ TRANSIENT = [
     "我讨厌这个。",
     "我家有人来了。",
     "我在上班的路上。",
+    "My mum's birthday is next week.",
+    "我妈生日是下周。",
+    "我最喜欢的杯子碎了。",
+    "Ich arbeite bei schlechtem Licht.",
 ]
 CORRECTIONS = [
     "Please don't use tables in your answers.",
@@ -417,6 +421,8 @@ CORRECTIONS = [
     "Nein, der Elternabend ist am Donnerstag, nicht am Dienstag.",
 ]
 NO_CORRECTIONS = [
+    "以后我要早睡",
+    "以后我们都去那家吧",
     "schreib es nicht",
     "Erklär mir das nochmal, aber nicht so kompliziert.",
     "wir antworten immer zu spät",

@@ -469,6 +469,9 @@ def test_revised_line_stays_pinned() -> None:
 
 
 OTHER_SORT = [
+    ("I live in Clifton.", "I moved to the sofa"),
+    ("I live in Clifton.", "We have moved to the night shift."),
+    ("I live in Clifton.", "I've moved to Python 3.13"),
     ("我爸妈住在洛阳", "我搬到南区3号楼了"),
     ("My aunt lives in Graz with Karin.", "Karin moved to Vienna."),
     ("My uncle is a teacher.", "My uncle is now a grandfather."),

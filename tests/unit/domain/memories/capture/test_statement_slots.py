@@ -28,6 +28,7 @@ OTHER_SLOT = [
     ("I live in Graz.", "I work at Graz University."),
     ("I live in Graz.", "I live in a shared flat now."),
     ("My neighbour is Anna.", "My new neighbour is Tom."),
+    ("Ich wohne in Graz.", "Ich wohne in einer WG."),
     ("I work at Siemens.", "I work at a snail's pace."),
     ("I work at Siemens.", "I work for the money."),
     ("我住在维也纳。", "我住在十楼。"),
