@@ -113,6 +113,8 @@ MOVES = caseless(
     # to a name, or to what one lives in: not *to the sofa*, *to Python 3*
     r"\bmoved(?: house| home)?(?: over| back| out)? to (?=(?:(?:the|an?|our|my|his|her|their) )?(?:[\w'’-]+ ){0,3}?"
     r"(?:(?-i:[A-Z][a-z'’-]+)\b(?! ?\d)|(?:flat|apartment|house|cottage|place|village|town|city|country)\b))"
+    # who types no capitals writes names without them, too
+    r"|\A(?-i:[^A-Z]*)\bmoved(?: back| over)? to (?!(?:the|an?|our|my|his|her|their) )[^\W\d]+\b(?! ?\d)(?-i:[^A-Z]*)\Z"
     r"|\bnach \w+ (?:um)?(?:ge)?zoge?n\b|[搬迁]"
 )
 _HAN_PERSON = expression(
