@@ -231,7 +231,7 @@ tierarzt tierärztin vermieter vermieterin wohnung zahnarzt zahnärztin
 """)
 """German nouns of which a new one replaces the old one."""
 _TITLED = caseless(r"\s*(?:frau|herr|familie|dr\b\.?)\s")
-_GERMAN_NOUN = expression(r"\s*(?:[Ee]ine? |[A-ZÄÖÜ])")
+_GERMAN_NOUN = expression(r"\s*(?:(?:eine?|die|der|das) |[A-ZÄÖÜ])")
 """Without it, what is new is a state: *mein Chef ist jetzt krankgeschrieben*."""
 _SHAPES = (
     ("called", caseless(r"\s*(?:called|named)\b")),
@@ -245,7 +245,7 @@ _UNNAMED = expression(
     r"|\s*[^，。]{0,4}[0-9一二三四五六七八九十][楼层]|\s*[^，。]+[里中]\W*\Z"
 )
 """A place or employer that is described, not named: `a small flat` does not replace a town, nor a town a flat."""
-_OF_AUTHOR = caseless(r"\b(?:my|i|call me|ich|mein|unser|nenne? mich)\b|我")
+_OF_AUTHOR = caseless(r"\b(?:my|i|call me|ich|meine?|unsere?|nenne? mich)\b|我")
 """Matches every statement in one of the forms."""
 _DESCRIBES = expression(r"的[。.!！\s]*\Z")
 

@@ -92,6 +92,7 @@ def test_other_forms_have_other_slots(one: str, other: str) -> None:
     [
         ("mein chef ist brandl", "mein neuer Chef ist Demir", True),
         ("unser auto ist ein skoda", "unser neues auto ist ein vw", True),
+        ("meine bank ist die zkb", "meine bank ist jetzt die raiffeisen", True),
         ("mein bruder ist lehrer", "mein neuer bruder ist jonas", False),
         ("mein chef ist brandl", "mein chef ist vegetarier", False),
         ("Mein Chef ist Brandl", "Mein Chef ist jetzt telefonisch erreichbar", False),
