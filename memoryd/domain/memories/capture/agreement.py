@@ -111,7 +111,12 @@ OF_SORT = expression(r"\b(?:is|was) an? [a-z]")
 _FOR = expression(r"\bfor ((?:the|my|our|his|her|their|an?|[\w-]+['’]s) [a-z][\w-]*)")
 HOME = caseless(r"\b(?:lives?|wohn(?:e|t|en|st|te[nt]?)?)\b|住")
 MOVES = caseless(
-    rf"\bmoved(?: house| home)?(?: over| back| out)? to\b|\bnach (?!{NO_NEW_HOME})\w+ (?:um)?(?:ge)?zoge?n\b|[搬迁]"
+    # to a name, or to what one lives in: not *to the sofa*, *to Python 3*
+    r"\bmoved(?: house| home)?(?: over| back| out)? to (?=(?:(?:the|an?|our|my|his|her|their) )?(?:[\w'’-]+ ){0,3}?"
+    r"(?:(?-i:[A-Z][a-z'’-]+)\b(?! ?\d)|(?:flat|apartment|house|cottage|place|village|town|city|country)\b))"
+    # who types no capitals writes names without them, too
+    r"|\A(?-i:[^A-Z]*)\bmoved(?: back| over)? to (?!(?:the|an?|our|my|his|her|their) )[^\W\d]+\b(?! ?\d)(?-i:[^A-Z]*)\Z"
+    rf"|\bnach (?!{NO_NEW_HOME})\w+ (?:um)?(?:ge)?zoge?n\b|[搬迁]"
 )
 _HAN_PERSON = expression(
     rf"(?:\A\W*|的)(?:我(?:的|们|家)?)?(?P<who>(?:{_KIN})|隔壁|同学|同桌|别人)(?<!小[区学时组程说票猫狗型])(?<!老[家房])"

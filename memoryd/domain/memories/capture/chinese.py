@@ -6,7 +6,7 @@ import re
 
 from memoryd.domain.expressions import TextMatch, expression
 from memoryd.domain.memories.capture.forms import Language, StatementForm, is_clean, value
-from memoryd.domain.memories.facts.slots import HAN_DOING
+from memoryd.domain.memories.facts.slots import HAN_DOING, is_of_type
 from memoryd.domain.memories.kinds import Kind
 
 _LEADS = expression(
@@ -96,7 +96,8 @@ def _kin_works(head: TextMatch, rest: str) -> bool:
 
 
 def _is_fact(head: TextMatch, rest: str) -> bool:
-    return bool(_WORD.search(rest)) and not _FLEETING.search(head["noun"] or "") and not _NO_VALUE.match(rest)
+    is_value = _WORD.search(rest) and is_of_type(head["noun"] or head["kin"], rest) and not _NO_VALUE.match(rest)
+    return bool(is_value) and not _FLEETING.search(head["noun"] or "")
 
 
 def _is_place(head: TextMatch, rest: str) -> bool:
@@ -239,7 +240,7 @@ _FORMS = (
     StatementForm(
         "我不吃", Kind.FACT, expression(r"我(?:从来|一直|从小)?不(?:吃|喝)(?![了完下惯得这那])"), value(_FOOD)
     ),
-    StatementForm("我喜欢", Kind.PREFERENCE, expression(rf"我{_OFTEN}喜欢"), _LIKED),
+    StatementForm("我喜欢", Kind.PREFERENCE, expression(rf"我{_OFTEN}喜欢(?![^，。]*的[^，。是]*了\W*\Z)"), _LIKED),
     StatementForm(
         "我对…过敏",
         Kind.FACT,

@@ -99,7 +99,8 @@ _CHINESE_RULE = expression(
     r"|(?:永远|总是|始终|一律|每次|必须)(?:都|要|先|不要|别|请)?(?:用|以|先|给|写|回答|回复|加|注明|附))"
 )
 _CHINESE_FROM_NOW = expression(
-    r"(?:以后|下次|今后|从现在起|从现在开始|以后请|往后)[^。]{0,20}?(?:请|要|别|不要|都|用|先|直接|少|必须|回答"
+    # what the author alone will do is no rule
+    r"(?:以后|下次|今后|从现在起|从现在开始|以后请|往后)(?![，,]?(?:我|咱)[^你]*\Z)[^。]{0,20}?(?:请|要|别|不要|都|用|先|直接|少|必须|回答"
     r"|回复|叫)"
 )
 _ANSWER_GERMAN = (
@@ -234,12 +235,15 @@ _GERMAN_OWN = "mein … ist"
 _OWN = frozenset({"my … is", "我的…是", "我的…叫", _GERMAN_OWN})
 _AT_WORK = frozenset({"I work at", "我在…工作"})
 _NEW = caseless(r"\bneue[rs]?\b")
+_JETZT = caseless(r"\bjetzt\b")
 _ONE = word_set("""
 arbeitgeber arzt auto bank chef chefin firma hausarzt hausärztin kennzeichen lehrer lehrerin schule steuerberater
 tierarzt tierärztin vermieter vermieterin wohnung zahnarzt zahnärztin
 """)
 """German nouns of which a new one replaces the old one."""
 _TITLED = caseless(r"\s*(?:frau|herr|familie|dr\b\.?)\s")
+_GERMAN_NOUN = expression(r"\s*(?:(?:eine?|die|der|das) |[A-ZÄÖÜ])")
+"""Without it, what is new is a state: *mein Chef ist jetzt krankgeschrieben*."""
 _SHAPES = (
     ("called", caseless(r"\s*(?:called|named)\b")),
     ("a", caseless(r"\s*an?\b")),
@@ -248,10 +252,11 @@ _SHAPES = (
 )
 """Single-valued statements about a relative: a sister has one name and one place, but many allergies."""
 _UNNAMED = expression(
-    r"\s*(?:an?|the|my|our|[Aa]|[Tt]he) [^A-Z]*\Z|\s*[^，。]{0,4}[0-9一二三四五六七八九十][楼层]|\s*[^，。]+[里中]\W*\Z"
+    r"\s*(?:an?|the|my|our|[Aa]|[Tt]he) [^A-Z]*\Z|\s*ein(?:er|em) "
+    r"|\s*[^，。]{0,4}[0-9一二三四五六七八九十][楼层]|\s*[^，。]+[里中]\W*\Z"
 )
 """A place or employer that is described, not named: `a small flat` does not replace a town, nor a town a flat."""
-_OF_AUTHOR = caseless(r"\b(?:my|i|call me|ich|mein|unser|nenne? mich)\b|我")
+_OF_AUTHOR = caseless(r"\b(?:my|i|call me|ich|meine?|unsere?|nenne? mich)\b|我")
 """Matches every statement in one of the forms."""
 _DESCRIBES = expression(r"的[。.!！\s]*\Z")
 
@@ -315,8 +320,13 @@ def _slot(form: StatementForm, head: TextMatch, text: str, *, is_older: bool) ->
         return form.name, noun
     shape = next((name for name, pattern in _SHAPES if pattern.match(value)), "")
     if form.name == _GERMAN_OWN:
-        # a capital says nothing, since any German noun has one: a teacher may be a mother, too
-        is_name = _TITLED.match(value) or (noun in _ONE and (is_older or _NEW.search(head[0])))
+        # a capital alone says nothing, since any German noun has one: a teacher may be a mother, too
+        noun_now = _GERMAN_NOUN.match(value)
+        # *mein Chef ist jetzt Vegetarier*: after `jetzt` only an article shows another thing
+        is_new = noun_now is not None and (
+            _NEW.search(head[0]) is not None or (_JETZT.search(head[0]) and noun_now[0][-1] == " ")
+        )
+        is_name = _TITLED.match(value) or (noun in _ONE and (is_older or is_new))
         return (form.name, f"{noun} name") if is_name else None
     return (form.name, f"{noun} {shape}") if shape and not _DESCRIBES.search(value) else None
 

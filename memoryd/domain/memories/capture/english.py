@@ -333,7 +333,7 @@ anniversary apartment bank birthday company department desk flat gym handle home
 wedding workplace
 """)
 """Nouns whose place or time is lasting."""
-_EVENTS = word_set("appointment exam interview train flight deadline shift")
+_EVENTS = word_set("anniversary appointment birthday exam interview train flight deadline shift")
 _DATED = caseless(
     r"\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\b|\d[./-]\d|\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b"
     r"|\d(?:st|nd|rd|th)\b"

@@ -247,7 +247,7 @@ _BARE = caseless(
 )
 _NO_WORK = caseless(
     r"\s*(?:[md]i(?:ch|r)|uns|euch|ihn|ihm|sie|heute|jetzt|immer|umsonst|gewöhnlich|gelegenheit|bedarf|regen|schnee|sonne|hitze|kälte|nacht"
-    r"|tag|zwei|drei|(?:erst|nächst|letzt)e[rs]?|team)\b"
+    r"|tag|zwei|drei|(?:erst|nächst|letzt)e[rs]?|team|(?!(?:ein|mein|unser|d)em )(?-i:[a-zäöü]+em)(?= ))\b"
 )
 _NO_FOOD = caseless(r"[^.;!]*\b(?:heute|jetzt|gerade|ahnung|problem|wunder|kritik|spa(?:ß|ss))\b")
 _FLEETING = caseless(r"\s*(?:der (?:hoffnung|angst)|einer? (?:welt|traum|blase)|frieden|moment|ruhe|it)\b")
@@ -259,12 +259,14 @@ nachbar nachbarin oma onkel opa papa partner partnerin schuhgröße schule schwe
 tierarzt tierärztin tochter vater vermieter vermieterin verein wohnung wohnort zahnarzt zahnärztin
 """)
 _STATE = caseless(
-    r"\s*(?:(?:sehr|ganz|gerade|heute|noch|schon|zu|so|wieder|immer noch) )*(?:nicht|krank|müde|da|weg|hier|kaputt|leer"
-    r"|voll|fertig|gut|schlecht|super|toll|nett|lieb|doof|blöd|sauer|böse|traurig|glücklich|nervös|dran|unterwegs|los"
+    r"\s*(?:(?:gerade|heute|noch|schon|wieder|immer noch|endlich) )*"
+    r"(?:(?:sehr|ganz|zu|so|echt|wirklich|ziemlich|total|mega|etwas)\b(?! allergisch)"
+    r"|nicht|krank|müde|da|weg|hier|zuhause|daheim|kaputt|leer|voll|fertig|ok|okay|einverstanden|dagegen"
+    r"|gut|schlecht|super|toll|nett|lieb|doof|blöd|sauer|böse|traurig|glücklich|nervös|dran|unterwegs|los"
     r"|gerade|gestern|heute|morgen|spät|zurück|verrückt|schuld|falsch|geheim|unordentlich|aus(?=\W*\Z)|das|es)\b"
     r"|\s*de[rs] (?:meinung|ansicht|hammer|wahnsinn|beste)\b|\s*ein\w* (?:idiot|trottel|depp|engel|schatz|held)\w*\b"
     r"|\s*(?:einkaufen|schlafen|essen|arbeiten|duschen|baden|schwimmen|joggen|spazieren)\W*\Z"
-    r"|(?:[^.;!]*\s)?(?:(?!geboren|gestorben|geschieden)(?-i:ge)\w+(?:t|en)|worden)\W*\Z"
+    r"|(?:[^.;!]*\s)?(?:(?!geboren|gestorben|geschieden)(?-i:[a-zäöü]{0,5}ge)\w+(?:t|en)|worden)\W*\Z"
 )
 _TO_DO = caseless(
     r"\s*(?:was|wie|wo|warum)\b|[^.;!]*\b(?:zu \w+n|(?:ab|an|auf|aus|ein|mit|nach|vor|weg|zurück)zu\w+n)\W*\Z"

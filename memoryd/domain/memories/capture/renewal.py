@@ -155,12 +155,14 @@ _SAME_VERB = caseless(
 _NOT_NAME = expression(r"(?<=\w )[A-Z][\w'’-]+\b.*\b(?:instead of|rather than) [A-Z]")
 _ARTICLE = caseless(r"\A(?:the|den) ")
 _ENDS = caseless(
-    r"\s*\Z|[^\w\s]|了|[\u4e00-\u9fff]{1,2}\Z|\s+(?:and|as|at|because|for|from|in|instead|now|on|since|so)\b"
+    r"\s*\Z|[^\w\s](?!\w)|了|[\u4e00-\u9fff]{1,2}\Z|\s+(?:and|as|at|because|for|from|in|instead|now|on|since|so)\b"
 )
 """What may follow a new value: no noun that it belongs to, *the Thursday rehearsal*."""
 _HOLDS_NOW = caseless(r"\b(?:now|these days|nowadays|jetzt|neuerdings)\b|现在")
 _IS_SOMEWHERE = expression(r"在\Z|\b(?:be|stand|lie|sit|hang) \w+ thing\Z")
 """Slots of where someone or something is for a moment: *the car is in the garage*; 在开会 looks like a place."""
+_TAKES_NUMBER = caseless(r"\b(?:mov|push|shift|postpon|resched|verschob|verleg|bump|upgrad)")
+"""What makes a mere number a time or a version: *judo moved to 6*, but not *changed the padding to 8*."""
 _OF_THINGS = word_set("date time days")
 """Kinds of new values that are news of a thing; a price or a person may be what a single event is about."""
 
@@ -203,10 +205,15 @@ def _names_thing_and_value(revision: Revision) -> bool:
     times = [value for value in values_in(revision.plain) if value.kind in _OF_THINGS]
     if revision.new and {CHANGE, FROM_TO}.intersection(revision.forms):
         new = _ARTICLE.sub("", revision.new)
-        is_about = bool(content(f"{revision.about} {revision.subject}") - content(new))
+        # not *pushed it to Friday*
+        is_named = not revision.thing or content(revision.thing)
+        is_about = bool(is_named and content(f"{revision.about} {revision.subject}") - content(new))
         # read alone, too: together with what is before it, it may be a range
         alone = [value for value in values_in(new) if value.kind in _OF_THINGS]
-        rests = [new.removeprefix(value.text) for value in (*times, *alone) if new.startswith(value.text)]
+        values = [
+            value.text for value in (*times, *alone) if not value.text.isdigit() or _TAKES_NUMBER.search(revision.plain)
+        ]
+        rests = [new.removeprefix(value) for value in values if new.startswith(value)]
         return is_about and not revision.thing.startswith("to ") and any(map(_ENDS.match, rests))
     if times and _HOLDS_NOW.search(revision.plain) and not CLAUSE_END.search(revision.plain):
         return bool(content(revision.subject))

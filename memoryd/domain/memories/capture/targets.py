@@ -58,9 +58,10 @@ from memoryd.domain.memories.capture.values import (
     states_value,
     values_in,
 )
-from memoryd.domain.memories.facts.values import HAN, HAN_SIGN, is_past_event
+from memoryd.domain.memories.facts.values import HAN, HAN_SIGN, WEEKDAY, is_past_event
 from memoryd.domain.memories.generated import message_about
 from memoryd.domain.redaction import redact
+from memoryd.domain.text.dates import MONTH
 
 _HALF = 0.5
 _MAX = 0.6
@@ -311,10 +312,10 @@ class _Search:
         folded = text.casefold()
         if any(" " in old and old.casefold() in folded for old in revision.old):
             return True
-        # Without any other word in common, the old value must identify the memory: a name or a number. In German a
-        # capital shows no name.
+        # Without any other word in common, the old value must identify the memory: a name or a number, but no day. In
+        # German a capital shows no name.
         is_any_noun = set(revision.forms) == {NOT_BUT} and _GERMAN_AUTHOR.match(revision.plain)
-        is_significant = any(map(_NAME.search, revision.old)) and not (
+        is_significant = any(_NAME.search(old) and not _DAY.fullmatch(old) for old in revision.old) and not (
             is_any_noun or (revision.has_pronoun and not self._context and not revision.has_contrast)
         )
         return (is_significant or len(hits[0]) > 1) and not any(
@@ -411,6 +412,7 @@ _OF_OTHER = caseless(r"\bno\b|\b(?:about|for|until|till|before|after|since)(?: t
 """Before a value of another thing: `sorry for Tuesday`, `wait till Tuesday`."""
 _CALLED = caseless(r"\b(?:renam|switch|chang|migrat|upgrad)ed to\b")
 _NAME = expression(rf"[A-Z0-9]|[{HAN}]")
+_DAY = caseless(rf"\W*(?:{WEEKDAY}|{MONTH})\W*")
 
 
 def _is_value(revision: Revision) -> bool:

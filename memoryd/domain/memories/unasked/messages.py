@@ -158,6 +158,7 @@ _INTRODUCES = expression(
 )
 """The author's own name: what is known of that person is not asked for."""
 _PRONOUN = caseless(r"\b(?:he|him|his|she|hers?|they|them|theirs?|ihm|ihn|ihnen)\b|(?<!其)[他她]|它")
+_WITH_NAME = expression(r"[a-z] [A-Z][a-z]")
 _SPEAKS_TO = caseless(
     r"\b(?:ask|tell|phone|ring|call|text|e?mail|message|msg|catch|reach|contact|invite|remind|write to|let \w+ know"
     r"|speak to|talk to)\b|问|告诉|联系|[打发交][个给]|通知|说一声"
@@ -263,9 +264,16 @@ def _clauses(text: str) -> Iterator[str]:
 
 
 def refers_back(text: str) -> bool:
-    """Return whether a text has a pronoun of the third person, and no relation before it that it may refer to."""
+    """Return whether a text has a pronoun of the third person, and no relation before it that it may refer to.
+
+    *They* may also refer to a name before it, such as that of a firm.
+    """
     pronoun = _PRONOUN.search(text)
-    return pronoun is not None and not any(map(is_of_people, concepts_in(text[: pronoun.start()])))
+    if pronoun is None:
+        return False
+    before = text[: pronoun.start()]
+    is_named = pronoun[0].lower().startswith("the") and _WITH_NAME.search(before)
+    return not (is_named or any(map(is_of_people, concepts_in(before))))
 
 
 def may_mean_another(text: str) -> bool:

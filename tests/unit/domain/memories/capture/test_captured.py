@@ -225,6 +225,11 @@ NOT_STATED = [
     "Meine Adresse ist falsch.",
     "Meine E-Mail-Adresse ist gehackt worden.",
     "Mein Chef ist ein Idiot.",
+    "Mein Chef ist ok.",
+    "Mein neuer Chef ist echt streng.",
+    "Mein Chef ist jetzt krankgeschrieben.",
+    "Meine Mutter ist angekommen.",
+    "Meine Frau ist einverstanden.",
     "Ich wohne in Berlin. Ist der Satz richtig?",
     "Our company is a leader in cloud services.",
     "As I said, please remember that.",
@@ -421,6 +426,10 @@ TRANSIENT = [
     "我讨厌这个。",
     "我家有人来了。",
     "我在上班的路上。",
+    "My mum's birthday is next week.",
+    "我妈生日是下周。",
+    "我最喜欢的杯子碎了。",
+    "Ich arbeite bei schlechtem Licht.",
 ]
 CORRECTIONS = [
     "Please don't use tables in your answers.",
@@ -432,6 +441,8 @@ CORRECTIONS = [
     "Nein, der Elternabend ist am Donnerstag, nicht am Dienstag.",
 ]
 NO_CORRECTIONS = [
+    "以后我要早睡",
+    "以后我们都去那家吧",
     "schreib es nicht",
     "Erklär mir das nochmal, aber nicht so kompliziert.",
     "wir antworten immer zu spät",

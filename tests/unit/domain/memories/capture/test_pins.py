@@ -66,6 +66,8 @@ def test_statement_supersedes_a_line_written_by_hand() -> None:
 
     new = "- fact(from=user): mein neuer Chef ist Frau Demir, Kowalski ist in Rente"
     assert superseded_by(new, line) == (short_id(line.id),)
+    bank = memory_of("- W: Meine Bank ist die ZKB.", 1)
+    assert superseded_by("- fact(from=user): meine Bank ist jetzt die Raiffeisen", bank) == (short_id(bank.id),)
 
 
 def test_bare_name_supersedes_no_pin_and_pinned_one_supersedes_all() -> None:

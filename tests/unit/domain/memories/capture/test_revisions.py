@@ -53,6 +53,7 @@ REVISED = [
     ),
     ("I live in Clifton.", "", "We moved to Bedminster, so I don't live in Clifton any more."),
     ("I live in Clifton.", "", "I've moved from Clifton to Bedminster."),
+    ("i live in clifton", "", "i moved to bedminster in march"),
     ("I work at Siemens.", "", "I left Siemens, I'm at Bosch now."),
     ("I work at Siemens.", "", "I started at Bosch last month; I'm no longer at Siemens."),
     ("The big mixer is a Yamaha MG-12.", "", "Hang on, the big mixer isn't a Yamaha MG-12. It's a Mackie 1604."),
@@ -469,6 +470,10 @@ def test_revised_line_stays_pinned() -> None:
 
 
 OTHER_SORT = [
+    ("I live in Clifton.", "I moved to the sofa"),
+    ("I live in Clifton.", "We have moved to the night shift."),
+    ("I live in Clifton.", "I've moved to Python 3.13"),
+    ("Lucia works on Mondays.", "that's Tuesday, not Monday"),
     ("我爸妈住在洛阳", "我搬到南区3号楼了"),
     ("My aunt lives in Graz with Karin.", "Karin moved to Vienna."),
     ("I water the red roses.", "I water the white roses now."),

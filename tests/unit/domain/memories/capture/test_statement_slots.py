@@ -28,6 +28,7 @@ OTHER_SLOT = [
     ("I live in Graz.", "I work at Graz University."),
     ("I live in Graz.", "I live in a shared flat now."),
     ("My neighbour is Anna.", "My new neighbour is Tom."),
+    ("Ich wohne in Graz.", "Ich wohne in einer WG."),
     ("I work at Siemens.", "I work at a snail's pace."),
     ("I work at Siemens.", "I work for the money."),
     ("我住在维也纳。", "我住在十楼。"),
@@ -91,10 +92,14 @@ def test_other_forms_have_other_slots(one: str, other: str) -> None:
     [
         ("mein chef ist brandl", "mein neuer Chef ist Demir", True),
         ("unser auto ist ein skoda", "unser neues auto ist ein vw", True),
+        ("meine bank ist die zkb", "meine bank ist jetzt die raiffeisen", True),
         ("mein bruder ist lehrer", "mein neuer bruder ist jonas", False),
         ("mein chef ist brandl", "mein chef ist vegetarier", False),
         ("mein chef ist brandl", "mein chef ist jetzt vegetarier", False),
+        ("Mein Chef ist Brandl", "Mein Chef ist jetzt Vegetarier", False),
         ("unser auto ist ein skoda", "unser auto ist jetzt blau", False),
+        ("Mein Chef ist Brandl", "Mein Chef ist jetzt telefonisch erreichbar", False),
+        ("unser auto ist ein skoda", "unser auto ist jetzt 10 jahre alt", False),
     ],
 )
 def test_what_is_new_fills_the_slot_of_the_older_one_in_german(older: str, newer: str, is_same: bool) -> None:

@@ -81,6 +81,8 @@ def test_only_question_above_pasted_output_counts() -> None:
         ("他几点到", True, True),
         ("my sister is here, does she like tulips?", False, True),
         ("does she like my sister?", True, True),
+        ("we sell to Brightwell, they pay late", False, True),
+        ("do they pay late?", True, True),
         ("其他的呢", False, False),
         ("ask the plumber when", False, True),
         ("帮我问问", False, True),
