@@ -37,17 +37,21 @@ _COUNTED = ("amount", "number", "money")
 
 
 class RankedLine(Struct, frozen=True):
-    """A line, and the log-odds that a message outdates it."""
+    """A line, and the log-odds that a message outdates it.
+
+    `is_answered`: of all lines, the agent's answer just before has most in common with this one.
+    """
 
     candidate: Candidate
     weight: float
+    is_answered: bool
 
 
 def rank_outdated(message: str, answer: str, lines: Sequence[Candidate], rarity: Rarity) -> list[RankedLine]:
     """Return the lines, those that a message most likely outdates first; `answer` is the agent's answer before it."""
     weights = weights_in(TABLE)
     ranked = [
-        RankedLine(line, sum(weights.get(name, 0.0) * value for name, value in row.items()))
+        RankedLine(line, sum(weights.get(name, 0.0) * value for name, value in row.items()), "heard most" in row)
         for line, row in zip(lines, rows_of(message, answer, lines, rarity), strict=True)
     ]
     return sorted(ranked, key=lambda line: (line.weight, line.candidate.memory.id), reverse=True)
@@ -55,7 +59,9 @@ def rank_outdated(message: str, answer: str, lines: Sequence[Candidate], rarity:
 
 def rows_of(message: str, answer: str, lines: Sequence[Candidate], rarity: Rarity) -> list[dict[str, float]]:
     """Return the features of a message for each line, with their values by name."""
-    parsed = _Message(message, answer)
+    # an answer about something else shows nothing of what the message is about
+    is_heard = any(map(content(answer).intersection, (line.words for line in lines)))
+    parsed = _Message(message, answer if is_heard else "")
     shared = [rarity.weight(parsed.spoken & line.words) for line in lines]
     answered = [rarity.share(parsed.answered & line.words, line.words) for line in lines]
     total = rarity.weight(parsed.spoken) or 1.0

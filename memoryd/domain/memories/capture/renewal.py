@@ -100,7 +100,8 @@ _NO_TALK = expression(r"said of:|说的是：|<!--|-->|`")
 OUTDATED = 0.2
 """Log-odds from which a line is outdated."""
 ADDED = OUTDATED - 0.5
-"""Log-odds from which a message that adds a value is stored beside the line, which stays as it is."""
+"""Log-odds from which a message that adds a value is stored beside the line, which stays as it is; and from which a
+reply outdates the line that the agent's answer was about: there, fewer messages only look like a correction."""
 
 
 def _outdated(text: str, ranked: RankedLine) -> Target | None:
@@ -114,7 +115,7 @@ def _outdated(text: str, ranked: RankedLine) -> Target | None:
         return None
     if is_addition(text, line.text):
         return Target(text)  # both are valid
-    return with_line(text, line) if ranked.weight >= OUTDATED else None
+    return with_line(text, line) if ranked.weight >= OUTDATED or ranked.is_answered else None
 
 
 def may_outdate(text: str) -> bool:

@@ -57,7 +57,11 @@ def test_message_is_captured_with_the_line_it_outdates(message: str, answer: str
     assert verdict.items[0].entities == book.find(verdict.items[0].supersedes[0]).line.entities
 
 
-FURTHER = ["W @Miete: Der Vermieter heißt Herr Adler.", "W @Home: The boiler is a Worcester Bosch, made in May."]
+FURTHER = [
+    "W @Miete: Der Vermieter heißt Herr Adler.",
+    "W @Home: The boiler is a Worcester Bosch, made in May.",
+    "W @Clinic: My GP sends a text.",
+]
 
 
 @pytest.mark.parametrize(
@@ -70,6 +74,7 @@ FURTHER = ["W @Miete: Der Vermieter heißt Herr Adler.", "W @Home: The boiler is
             "Sehr geehrter Herr Adler, die Heizung ist kalt.",
             "Der Vermieter heißt Herr Adler.",
         ),
+        ("letters, since I got the new phone", "Your GP sends a text.", "My GP sends a text."),
     ],
 )
 def test_correction_of_answer_supersedes_line(message: str, heard: str, old: str) -> None:
@@ -262,7 +267,7 @@ def test_message_has_features_for_each_line() -> None:
 
 def test_words_of_answer_and_unknown_names_are_features() -> None:
     lines, rarity = candidates("The vet is Dr Moss.")
-    (row,) = rows_of("Helen took the parrot there", "The parrot is due.", lines, rarity)
+    (row,) = rows_of("Helen took the parrot there", "The vet wants the parrot.", lines, rarity)
     assert {"N took", "the ~", "~ there"} <= set(row)
 
 
@@ -280,3 +285,10 @@ def test_ranking_does_not_depend_on_order_of_lines() -> None:
     )
     message = "no croissants on sundays anymore"
     assert rank_outdated(message, "", lines, rarity) == rank_outdated(message, "", lines[::-1], rarity)
+
+
+@pytest.mark.parametrize("answer", ["Okay.", "Your invoice for the Harpers is ready, shall I send it?"])
+def test_answer_about_something_else_changes_no_odds(answer: str) -> None:
+    lines, rarity = candidates("My camera is a Nikon Z6.", "Our dog is called Biscuit.")
+    message = "finally sold the nikon, shooting on a Fuji X-T5"
+    assert rank_outdated(message, answer, lines, rarity) == rank_outdated(message, "", lines, rarity)
