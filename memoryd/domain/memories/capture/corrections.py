@@ -321,11 +321,9 @@ def _slot(form: StatementForm, head: TextMatch, text: str, *, is_older: bool) ->
     shape = next((name for name, pattern in _SHAPES if pattern.match(value)), "")
     if form.name == _GERMAN_OWN:
         # a capital alone says nothing, since any German noun has one: a teacher may be a mother, too
-        noun_now = _GERMAN_NOUN.match(value)
+        start = _GERMAN_NOUN.match(value)
         # *mein Chef ist jetzt Vegetarier*: after `jetzt` only an article shows another thing
-        is_new = noun_now is not None and (
-            _NEW.search(head[0]) is not None or (_JETZT.search(head[0]) and noun_now[0][-1] == " ")
-        )
+        is_new = start and (_NEW.search(head[0]) or (_JETZT.search(head[0]) and start[0].endswith(" ")))
         is_name = _TITLED.match(value) or (noun in _ONE and (is_older or is_new))
         return (form.name, f"{noun} name") if is_name else None
     return (form.name, f"{noun} {shape}") if shape and not _DESCRIBES.search(value) else None

@@ -100,8 +100,10 @@ _NO_TALK = expression(r"said of:|说的是：|<!--|-->|`")
 OUTDATED = 0.2
 """Log-odds from which a line is outdated."""
 ADDED = OUTDATED - 0.5
-"""Log-odds from which a message that adds a value is stored beside the line, which stays as it is; and from which a
-reply outdates the line that the agent's answer was about: there, fewer messages only look like a correction."""
+"""Log-odds from which a message that adds a value is stored beside the line, which stays as it is.
+
+A reply to an answer about the line outdates it from here on: fewer of these only look like a correction.
+"""
 
 
 def _outdated(text: str, ranked: RankedLine) -> Target | None:
